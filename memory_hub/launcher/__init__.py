@@ -1,0 +1,1 @@
+"""What `bin/start` and `bin/manage` do once the install is complete. Plain Python: Django runs in children only."""

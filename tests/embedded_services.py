@@ -1,0 +1,43 @@
+"""pytest plugin (-p tests.embedded_services): the real PostgreSQL and Redis for the tests, unless configured.
+
+Runs before pytest-django reads the settings. Each pytest process takes the first free numbered folder under
+`.cache/test-data`, so that several may run at once.
+"""
+
+import itertools
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from memory_hub.embedded import DataFolderBusy, EmbeddedServices
+from memory_hub.launcher.environment import hub_environment
+
+FOLDERS = Path(__file__).resolve().parent.parent / ".cache" / "test-data"
+_services: EmbeddedServices | None = None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests() -> Generator[None, None, None]:
+    """Start the services and set the environment; a DATABASE_URL that is set already means: use that."""
+    global _services
+    if not os.environ.get("DATABASE_URL"):
+        for number in itertools.count(1):
+            services = EmbeddedServices(FOLDERS / str(number), durable=False)
+            try:
+                urls = services.start()
+            except DataFolderBusy:
+                continue
+            break
+        _services = services
+        os.environ.update(hub_environment(services.data_dir, urls, role="app"))
+    return (yield)
+
+
+def pytest_unconfigure() -> None:
+    """End what we started."""
+    global _services
+    if _services is not None:
+        _services.stop()
+        _services = None
