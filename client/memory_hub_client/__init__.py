@@ -1,5 +1,6 @@
 """Attach a smolagents agent to a Memory Hub: `attach(agent, HttpHub(url, key=..., project=...))`."""
 
+from .attach import attach
 from .hub import Hub, ReportingHub
 from .types import (
     ErrorQuery,
@@ -33,4 +34,5 @@ __all__ = [
     "RecordedStep",
     "ReportingHub",
     "RunRecord",
+    "attach",
 ]

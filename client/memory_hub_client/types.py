@@ -12,6 +12,10 @@ from typing import Any, Literal
 
 Outcome = Literal["succeeded", "failed", "cancelled", "max_steps", "exception"]
 
+# execution: the code raised. parsing: the reply held no code block (says something of the model, not of Python).
+# check: a final-answer check refused. limit: out of steps. other: anything else.
+ErrorKind = Literal["execution", "parsing", "check", "limit", "other"]
+
 
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
@@ -105,8 +109,12 @@ class RecordedError:
 
     type: str  # the Python class as far as the executor tells, else smolagents' own ("AgentParsingError")
     message: str
-    line: str = ""  # source of the failing line
+    line: str = (
+        ""  # source of the failing line (of the failing statement, where the executor gives only that)
+    )
     traceback: str = ""
+    line_number: int | None = None  # 1-based, in the code of the step
+    kind: ErrorKind = "execution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +123,7 @@ class RecordedStep:
 
     number: int
     thought: str
-    code: str | None  # None: the reply held no code (or the agent calls tools by JSON)
+    code: str | None  # exactly what ran; None: the reply held no code (or the agent calls tools by JSON)
     observations: str
     error: RecordedError | None
     seconds: float | None
