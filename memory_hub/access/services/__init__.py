@@ -1,0 +1,1 @@
+"""Writes of the access room, one module per noun."""

@@ -1,0 +1,94 @@
+"""What every API view shares: the actor's transaction, undone where the answer is a refusal, and safe retries."""
+
+import hashlib
+from contextlib import ExitStack
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from memory_hub.access.actor import Actor, acting_as
+from memory_hub.access.models import Project
+from memory_hub.access.selectors import project_get
+from memory_hub.common.errors import Conflict, HubError, InvalidInput
+
+from .models import IdempotentAnswer
+
+
+class HubView(APIView):
+    """One operation or two on one thing. Inside a handler, `self.actor` acts and a transaction is open."""
+
+    actor: Actor
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)  # authentication, in a transaction of its own
+        self.actor = request.auth
+        self._transaction = ExitStack()
+        self._transaction.enter_context(acting_as(self.actor))
+
+    def handle_exception(self, exc: Exception) -> Response:
+        self._leave(failed=True)
+        return super().handle_exception(exc)
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        try:
+            self._leave(failed=response.status_code >= 400)  # commits: only then may 201 be said
+        except Exception as error:
+            response = self.handle_exception(error)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def _leave(self, *, failed: bool) -> None:
+        stack: ExitStack | None = self.__dict__.pop("_transaction", None)
+        if stack is None:
+            return
+        if failed:
+            transaction.set_rollback(True)
+        stack.close()
+
+    def project(self) -> Project:
+        """Return the project of the path, or raise NotFound."""
+        return project_get(self.actor, self.kwargs["team"], self.kwargs["project"])
+
+
+def idempotent(request: Request, actor: Actor, project: Project) -> "IdempotentAnswer | Response | None":
+    """Begin a write that may be retried with the same Idempotency-Key.
+
+    Returns None without the header, a Response to repeat where the write was done before, else the row to complete
+    with `remember`. Raises Conflict where the same key came with another request or its first try is still going on.
+    """
+    key = request.headers.get("Idempotency-Key")
+    if not key:
+        return None
+    if len(key) > 128:
+        raise InvalidInput("Idempotency-Key may be at most 128 characters.")
+    body = request._request.body if request.content_type == "application/json" else b""
+    said = f"{request.method} {request.path}\n".encode() + body
+    digest = hashlib.sha256(said).hexdigest()
+    actor_id = actor.through_id or actor.user_id
+    try:
+        with transaction.atomic():  # waits for a first try that is still going on
+            return IdempotentAnswer.objects.create(
+                team_id=project.team_id, project=project, actor_id=actor_id, key=key, request_digest=digest
+            )
+    except IntegrityError:
+        earlier = IdempotentAnswer.objects.filter(actor_id=actor_id, key=key).first()
+    if earlier is None or earlier.request_digest != digest:
+        raise Conflict("This Idempotency-Key was used for another request.", code="idempotency_key_reused")
+    return Response(earlier.body, status=earlier.status or 200, headers={"Idempotent-Replay": "true"})
+
+
+def remember(answer: "IdempotentAnswer | None", response: Response) -> Response:
+    """Keep the answer of a write for its retries; returns it."""
+    if answer is not None:
+        from django.core.serializers.json import DjangoJSONEncoder
+        import json
+
+        answer.body = json.loads(json.dumps(response.data, cls=DjangoJSONEncoder))
+        answer.status = response.status_code
+        answer.save(update_fields=["body", "status"])
+    return response
+
+
+__all__ = ["HubError", "HubView", "idempotent", "remember"]

@@ -1,0 +1,20 @@
+"""Routes of the REST API, one list per room."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from . import access, library, recall, review, runs
+
+v1 = [
+    *access.urlpatterns,
+    *runs.urlpatterns,
+    *library.urlpatterns,
+    *review.urlpatterns,
+    *recall.urlpatterns,
+]
+
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
+    path("v1/", include(v1)),
+]

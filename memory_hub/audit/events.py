@@ -1,0 +1,57 @@
+"""Every kind of audit event, named "subject:action", with the sentence that the audit page shows."""
+
+from enum import StrEnum
+
+
+class Event(StrEnum):
+    """What happened. A service records exactly one of these; the outermost service records."""
+
+    SIGNED_IN = "session:started"
+    SIGN_IN_FAILED = "session:refused"
+    SIGNED_OUT = "session:ended"
+    PASSWORD_CHANGED = "user:password_changed"
+    USER_CREATED = "user:created"
+    TEAM_CREATED = "team:created"
+    TEAM_MEMBER_ADDED = "team_member:added"
+    TEAM_MEMBER_CHANGED = "team_member:changed"
+    TEAM_MEMBER_REMOVED = "team_member:removed"
+    PROJECT_CREATED = "project:created"
+    PROJECT_CHANGED = "project:changed"
+    MEMBER_ADDED = "member:added"
+    MEMBER_CHANGED = "member:changed"
+    MEMBER_REMOVED = "member:removed"
+    INVITATION_CREATED = "invitation:created"
+    INVITATION_REVOKED = "invitation:revoked"
+    INVITATION_ACCEPTED = "invitation:accepted"
+    KEY_CREATED = "key:created"
+    KEY_REVOKED = "key:revoked"
+    CONNECTION_CREATED = "connection:created"
+    CONNECTION_CHANGED = "connection:changed"
+    CONNECTION_DELETED = "connection:deleted"
+    RUN_STARTED = "run:started"
+    RUN_CANCELLED = "run:cancelled"
+    RUN_ENDED = "run:ended"
+    RUN_RECORDED = "run:recorded"
+    RUN_CAPTURED = "run:captured"
+    SOLUTION_PROPOSED = "solution:proposed"
+    SOLUTION_CHANGED = "solution:changed"
+    SOLUTION_ARCHIVED = "solution:archived"
+    SOLUTION_DELETED = "solution:deleted"
+    SOLUTION_RATED = "solution:rated"
+    REVISION_REFINED = "revision:refined"
+    REVISION_APPROVED = "revision:approved"
+    REVISION_REJECTED = "revision:rejected"
+    REVISION_DEPRECATED = "revision:deprecated"
+    REVISION_VERIFIED = "revision:verified"
+    VERIFICATION_REQUESTED = "revision:verification_requested"
+    CHECK_CHANGED = "revision:check_changed"
+    LESSON_RECORDED = "lesson:recorded"
+    LESSON_DELETED = "lesson:deleted"
+    RECALLED = "recall:made"
+    RECALL_OUTCOME = "recall:outcome_reported"
+    CODE_READ = "solution:read"
+
+    @property
+    def sentence(self) -> str:
+        """Words for a person, as in "session started"."""
+        return self.value.replace("_", " ").replace(":", " ")

@@ -1,0 +1,1 @@
+"""What every room may use: errors, ids, clock, text, pagination. No models, no import from other rooms."""

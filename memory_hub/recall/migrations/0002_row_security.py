@@ -1,0 +1,16 @@
+from django.db import migrations
+
+from memory_hub.common.row_security import IN_MY_PROJECTS, enable
+
+TABLES = (
+    "recall_indexentry",
+    "recall_embedding",
+    "recall_recall",
+    "recall_recallitem",
+)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("recall", "0001_initial"), ("audit", "0002_row_security")]
+
+    operations = [enable(table, IN_MY_PROJECTS) for table in TABLES]

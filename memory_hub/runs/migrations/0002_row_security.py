@@ -1,0 +1,17 @@
+from django.db import migrations
+
+from memory_hub.common.row_security import IN_MY_PROJECTS, enable
+
+TABLES = (
+    "runs_connection",
+    "runs_run",
+    "runs_runinput",
+    "runs_step",
+    "runs_runevent",
+)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("runs", "0001_initial"), ("audit", "0002_row_security")]
+
+    operations = [enable(table, IN_MY_PROJECTS) for table in TABLES]

@@ -1,0 +1,2 @@
+urlpatterns: list = []
+project_urlpatterns: list = []
