@@ -42,6 +42,7 @@ class BootstrapError(Exception):
 
 
 def main() -> int:
+    """Prepare and hand over; returns, with an exit code, only where that fails."""
     command, arguments = sys.argv[1], sys.argv[2:]
     try:
         if command == "start":
@@ -56,7 +57,8 @@ def main() -> int:
     for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"):
         os.environ.pop(name, None)
     os.environ["PATH"] = f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    os.execv(PYTHON, [str(PYTHON), *TARGETS[command], *arguments])
+    os.execv(PYTHON, [str(PYTHON), *TARGETS[command], *arguments])  # noqa: S606
+    raise AssertionError("execv does not return")
 
 
 def ensure_installed(command: str, *, dev: bool) -> None:
@@ -203,7 +205,7 @@ def _uv_environment(pip: list[str], environment: dict[str, str]) -> dict[str, st
     if "UV_EXTRA_INDEX_URL" in environment:
         del translated["UV_INDEX"]
     ours = {name: value for name, value in translated.items() if value and name not in environment}
-    home = Path(os.path.expanduser("~"))
+    home = Path("~").expanduser()
     if "UV_CACHE_DIR" not in environment and not os.access(home, os.W_OK):
         ours["UV_CACHE_DIR"] = str(ROOT / ".cache" / "uv")
     return environment | ours
@@ -234,7 +236,7 @@ def _one_at_a_time(command: str) -> Iterator[None]:
     """Let one install run at a time in this clone; the kernel gives the lock back whatever happens."""
     folder = ROOT / ".cache"
     folder.mkdir(exist_ok=True)
-    with open(folder / "install.lock", "w") as lock:
+    with (folder / "install.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -248,14 +250,15 @@ def _check_start_options(arguments: list[str]) -> None:
     options = _load(ROOT / "memory_hub" / "launcher" / "options.py")
     try:
         options.check(options.parse(arguments))
-    except options.OptionsWrong as error:
+    except options.OptionsError as error:
         raise BootstrapError(str(error)) from None
 
 
 def _load(path: Path) -> ModuleType:
     """Import one file by its path, since its package needs the dependencies that are yet to come."""
     specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification is not None and specification.loader is not None
+    assert specification is not None
+    assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module

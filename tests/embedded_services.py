@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_hub.embedded import DataFolderBusy, EmbeddedServices
+from memory_hub.embedded import DataFolderBusyError, EmbeddedServices
 from memory_hub.launcher.environment import hub_environment
 
 FOLDERS = Path(__file__).resolve().parent.parent / ".cache" / "test-data"
@@ -27,7 +27,7 @@ def pytest_load_initial_conftests() -> Generator[None, None, None]:
             services = EmbeddedServices(FOLDERS / str(number), durable=False)
             try:
                 urls = services.start()
-            except DataFolderBusy:
+            except DataFolderBusyError:
                 continue
             break
         _services = services

@@ -3,7 +3,7 @@
 No Django in here: the launcher, `bin/manage` and the tests start the services before Django's settings load.
 """
 
-from .folders import DataFolderBusy, EmbeddedError
+from .folders import DataFolderBusyError, EmbeddedError
 from .services import EmbeddedServices, ServiceUrls, urls_if_running
 
-__all__ = ["DataFolderBusy", "EmbeddedError", "EmbeddedServices", "ServiceUrls", "urls_if_running"]
+__all__ = ["DataFolderBusyError", "EmbeddedError", "EmbeddedServices", "ServiceUrls", "urls_if_running"]

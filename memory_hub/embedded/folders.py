@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ class EmbeddedError(Exception):
     """An embedded service cannot be had; the message is one line for the user that says what to do."""
 
 
-class DataFolderBusy(EmbeddedError):
+class DataFolderBusyError(EmbeddedError):
     """Another process uses the data folder."""
 
 
@@ -37,7 +38,7 @@ def write_private(path: Path, text: str) -> None:
     """Write a file readable by the present user alone; after a crash it is there whole or not at all."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
@@ -58,16 +59,16 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def socket_folder(data_dir: Path) -> Path:
-    """Return a private folder for unix sockets, short enough for them.
+    """Return a private folder for unix sockets, short and plain enough for everybody who parses their address.
 
-    `<data>/run` where its name is short, else a folder under /tmp that nobody else may own. Not
+    `<data>/run` where its name is that, else a folder under /tmp that nobody else may own. Not
     XDG_RUNTIME_DIR: that vanishes when the user logs out, and the hub may outlive the session.
     """
     inside = data_dir / "run"
-    if len(os.fsencode(inside)) <= LONGEST_SOCKET_FOLDER:
+    if len(os.fsencode(inside)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[A-Za-z0-9_./-]+", str(inside)):
         return private_folder(inside)
     name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
-    outside = private_folder(Path(f"/tmp/memory-hub-{os.getuid()}-{name}"))
+    outside = private_folder(Path(f"/tmp/memory-hub-{os.getuid()}-{name}"))  # noqa: S108  (checked below)
     status = outside.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise EmbeddedError(

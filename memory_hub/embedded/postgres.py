@@ -245,7 +245,7 @@ def _locale_options() -> list[str]:
 def _shared_memory() -> dict[str, str]:
     """Return settings for machines (containers, mostly) whose /dev/shm is too small for a parallel index build."""
     with suppress(OSError):
-        room = os.statvfs("/dev/shm")
+        room = os.statvfs("/dev/shm")  # noqa: S108
         if room.f_bavail * room.f_frsize >= 600 * 1024 * 1024:
             return {}
     return {"dynamic_shared_memory_type": "mmap"}

@@ -21,11 +21,13 @@ def spawn(
     folder: Path,
     death_signal: int,
     account: pwd.struct_passwd | None = None,
+    error_log: Path | None = None,
 ) -> "subprocess.Popen[bytes]":
     """Start `command` in a session of its own, its output appended to `log`; return the process.
 
     The kernel sends it `death_signal` when the thread that called us ends, so call from the main thread.
-    `account` is whom to run as, when we are root. A Ctrl-C in the terminal does not reach it: we decide.
+    `account` is whom to run as, when we are root; `error_log` takes standard error apart.
+    A Ctrl-C in the terminal does not reach it: we decide.
     """
     parent = os.getpid()
 
@@ -34,16 +36,16 @@ def spawn(
         if os.getppid() != parent:  # the parent died between fork and prctl
             os._exit(1)
 
-    with open(log, "ab") as output:
+    with log.open("ab") as output, (error_log or log).open("ab") as errors:
         return subprocess.Popen(
             [str(part) for part in command],
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=output,
+            stderr=errors,
             cwd=folder,
             env=dict(environment),
             start_new_session=True,
-            preexec_fn=before_exec,  # noqa: PLW1509  (our launchers start no threads)
+            preexec_fn=before_exec,  # safe: our launchers start no threads
             user=account.pw_uid if account else None,
             group=account.pw_gid if account else None,
             extra_groups=[] if account else None,
@@ -75,7 +77,7 @@ def minimal_environment() -> dict[str, str]:
 def last_lines(log: Path, count: int = 3) -> str:
     """Return the last lines of a log joined into one, for an error message; "" where there is no log."""
     try:
-        with open(log, "rb") as file:
+        with log.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
             text = file.read().decode("utf-8", errors="replace")
     except OSError:

@@ -18,9 +18,8 @@ READY_SECONDS = 20.0
 # Nothing in Redis is worth keeping: every message in it can be derived again from rows.
 CONFIGURATION = """\
 port 0
-unixsocket "{socket}"
+unixsocket {socket}
 unixsocketperm 700
-dir "{folder}"
 daemonize no
 appendonly no
 save ""
@@ -62,9 +61,7 @@ class RedisServer:
         """Start the server without waiting for it."""
         private_folder(self.folder)
         private_folder(self.log.parent)
-        write_private(
-            self.folder / "redis.conf", CONFIGURATION.format(socket=self.socket, folder=self.folder)
-        )
+        write_private(self.folder / "redis.conf", CONFIGURATION.format(socket=self.socket))
         # A server orphaned a moment ago may still hold the old socket; ours takes a fresh one.
         self.socket.unlink(missing_ok=True)
         self.process = spawn(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from .folders import DataFolderBusy, EmbeddedError, FolderLock, private_folder, read_json, socket_folder
+from .folders import DataFolderBusyError, EmbeddedError, FolderLock, private_folder, read_json, socket_folder
 from .postgres import APP, OWNER, PostgresServer
 from .redis import RedisServer
 
@@ -49,10 +49,10 @@ class EmbeddedServices:
         return self._redis
 
     def hold(self) -> None:
-        """Take the data folder without starting anything; DataFolderBusy where another process has it."""
+        """Take the data folder without starting anything; DataFolderBusyError where another process has it."""
         private_folder(self.data_dir)
         if not self._lock.acquire():
-            raise DataFolderBusy(
+            raise DataFolderBusyError(
                 f"The data folder {self.data_dir} is in use by process {self._lock.holder() or '(unknown)'}: "
                 "stop that one, or choose another folder with --data."
             )
@@ -72,7 +72,7 @@ class EmbeddedServices:
         """Start both and return their addresses; leaves nothing running where one of them fails.
 
         Call it from a thread that lives on: the services are ended when that thread is.
-        Raises DataFolderBusy, EmbeddedError.
+        Raises DataFolderBusyError, EmbeddedError.
         """
         if not self._held:
             self.hold()

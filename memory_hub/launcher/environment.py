@@ -9,13 +9,10 @@ from pathlib import Path
 
 from memory_hub.embedded import EmbeddedError, ServiceUrls
 from memory_hub.embedded.folders import private_folder, read_json, write_private
+from memory_hub.env import ConfigurationError
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 KEYS_FILE = "keys.json"
-
-
-class ConfigurationWrong(Exception):
-    """The environment cannot work as it is; the message is one line that says what to do."""
 
 
 def is_set(name: str, environment: Mapping[str, str] | None = None) -> bool:
@@ -28,11 +25,11 @@ def wanted_services(environment: Mapping[str, str] | None = None) -> tuple[bool,
     """Return whether the embedded database and the embedded Redis are wanted: where no address is configured."""
     database, migrate = is_set("DATABASE_URL", environment), is_set("MIGRATE_DATABASE_URL", environment)
     if database and not migrate:
-        raise ConfigurationWrong(
+        raise ConfigurationError(
             "DATABASE_URL is set but MIGRATE_DATABASE_URL is not: give the address for the role that owns the tables."
         )
     if migrate and not database:
-        raise ConfigurationWrong("MIGRATE_DATABASE_URL is set but DATABASE_URL is not: set both, or neither.")
+        raise ConfigurationError("MIGRATE_DATABASE_URL is set but DATABASE_URL is not: set both, or neither.")
     return not database, not is_set("REDIS_URL", environment)
 
 

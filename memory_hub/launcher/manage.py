@@ -1,15 +1,26 @@
 """`bin/manage`: Django's command line with the hub's services, whether the hub is up or down."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from memory_hub.embedded import DataFolderBusy, EmbeddedError, EmbeddedServices, ServiceUrls, urls_if_running
+from memory_hub.embedded import (
+    DataFolderBusyError,
+    EmbeddedError,
+    EmbeddedServices,
+    ServiceUrls,
+    urls_if_running,
+)
+from memory_hub.embedded.folders import private_folder
+from memory_hub.env import ConfigurationError
 
-from .environment import REPOSITORY, ConfigurationWrong, data_folder, hub_environment, wanted_services
+from .environment import REPOSITORY, data_folder, hub_environment, wanted_services
 
 USAGE = "Usage: bin/manage [--data DIR] COMMAND [ARGUMENTS]   (bin/manage help lists the commands)"
 
@@ -26,15 +37,18 @@ def main(arguments: list[str]) -> int:
         if not (database or redis):
             return _run(command, data_dir, ServiceUrls("", "", ""))
         while True:
-            urls = urls_if_running(data_dir, database=database, redis=redis)
-            if urls is not None:
-                return _run(command, data_dir, urls)
+            with users_lock(data_dir, fcntl.LOCK_SH):
+                urls = urls_if_running(data_dir, database=database, redis=redis)
+                if urls is not None:
+                    return _run(command, data_dir, urls)
             try:
                 with EmbeddedServices(data_dir, database=database, redis=redis) as urls:
-                    return _run(command, data_dir, urls)
-            except DataFolderBusy:
+                    code = _run(command, data_dir, urls)
+                    with users_lock(data_dir, fcntl.LOCK_EX):  # another bin/manage may have joined us
+                        return code
+            except DataFolderBusyError:
                 time.sleep(0.2)  # somebody was quicker: theirs are coming up
-    except (EmbeddedError, ConfigurationWrong) as error:
+    except (EmbeddedError, ConfigurationError) as error:
         print(f"bin/manage: {error}", file=sys.stderr)
         return 1
 
@@ -46,6 +60,15 @@ def split_arguments(arguments: list[str]) -> tuple[str | None, list[str]]:
     if arguments and arguments[0] == "--data":
         return (arguments[1] if len(arguments) > 1 else None), arguments[2:]
     return None, arguments
+
+
+@contextmanager
+def users_lock(data_dir: Path, kind: int) -> Iterator[None]:
+    """Hold the lock of those who use services that another bin/manage started: shared to use, exclusive to end."""
+    private_folder(data_dir)
+    with (data_dir / "users.lock").open("a") as lock:
+        fcntl.flock(lock, kind)
+        yield
 
 
 def _run(command: list[str], data_dir: Path, urls: ServiceUrls) -> int:

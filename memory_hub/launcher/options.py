@@ -12,7 +12,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
 
-class OptionsWrong(Exception):
+class OptionsError(Exception):
     """The hub cannot start with these options; the message is one line that says what to do."""
 
 
@@ -44,7 +44,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raise OptionsWrong where the address is taken or impossible, or the data folder cannot be written."""
+    """Raise OptionsError where the address is taken or impossible, or the data folder cannot be written."""
     try:
         family, _, _, _, address = socket.getaddrinfo(
             options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -54,15 +54,15 @@ def check(options: argparse.Namespace) -> None:
             probe.bind(address)
             probe.listen(1)  # on Linux a bind alone may succeed beside a listener
     except PermissionError:
-        raise OptionsWrong(
+        raise OptionsError(
             f"This user may not use port {options.port}: choose one above 1023 with --port."
         ) from None
     except OSError as error:
         if isinstance(error, socket.gaierror) or error.errno == 99:  # EADDRNOTAVAIL
-            raise OptionsWrong(
+            raise OptionsError(
                 f"{options.host} is not an address of this machine: choose another --host."
             ) from None
-        raise OptionsWrong(
+        raise OptionsError(
             f"Port {options.port} of {options.host} is taken: stop what uses it, or choose another, "
             f"for example --port {options.port + 1}."
         ) from None
@@ -70,9 +70,9 @@ def check(options: argparse.Namespace) -> None:
     while not folder.exists() and folder.parent != folder:
         folder = folder.parent
     if not folder.is_dir():
-        raise OptionsWrong(f"The data folder {options.data} cannot be made: {folder} is a file.")
+        raise OptionsError(f"The data folder {options.data} cannot be made: {folder} is a file.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise OptionsWrong(
+        raise OptionsError(
             f"The data folder {options.data} cannot be written by this user: choose another with --data."
         )
 
