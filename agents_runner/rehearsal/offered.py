@@ -10,9 +10,14 @@ import re
 from dataclasses import dataclass
 
 _HEADING = re.compile(r"^.*Functions from memory, already defined in your Python session.*$", re.MULTILINE)
-# an item begins on the line that holds the first `name(` in backticks; later ones in its text are usage
-_ITEM = re.compile(r"^[ \t]*(?:#+|[-*]|\d+[.)])[^`\n]{0,80}`(?:def\s+)?([^\W\d]\w*)\(", re.MULTILINE)
-_ANY_SIGNATURE = re.compile(r"`(?:def\s+)?([^\W\d]\w*)\(")
+# An item begins with a heading that holds `name(` in backticks; without headings, with such a list line; without
+# these, the first such name is the only item.
+_SIGNATURE = r"[^`\n]{0,80}`(?:def\s+)?([^\W\d]\w*)\("
+_ITEM_STYLES = (
+    re.compile(r"^[ \t]*#+" + _SIGNATURE, re.MULTILINE),
+    re.compile(r"^[ \t]*(?:[-*]|\d+[.)])" + _SIGNATURE, re.MULTILINE),
+    re.compile(_SIGNATURE + r"[\s\S]*\Z"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +34,9 @@ def offered_functions(prompt: str) -> list[OfferedFunction]:
     if heading is None:
         return []
     block = prompt[heading.end() :]
-    starts = list(_ITEM.finditer(block)) or list(_ANY_SIGNATURE.finditer(block))[:1]
-    ends = [start.start() for start in starts[1:]] + [len(block)]
+    starts = next((found for style in _ITEM_STYLES if (found := list(style.finditer(block)))), [])
+    ends = [*(start.start() for start in starts[1:]), len(block)]
     return [
         OfferedFunction(start.group(1), block[start.start() : end])
-        for start, end in zip(starts, ends, strict=True)
+        for start, end in zip(starts, ends, strict=False)
     ]
