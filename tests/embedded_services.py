@@ -18,20 +18,25 @@ FOLDERS = Path(__file__).resolve().parent.parent / ".cache" / "test-data"
 _services: EmbeddedServices | None = None
 
 
+def start_services() -> tuple[EmbeddedServices, dict[str, str]]:
+    """Start services on the first free numbered folder; return them and the environment of a hub on them."""
+    for number in itertools.count(1):
+        services = EmbeddedServices(FOLDERS / str(number), durable=False)
+        try:
+            urls = services.start()
+        except DataFolderBusyError:
+            continue
+        return services, hub_environment(services.data_dir, urls, role="app")
+    raise AssertionError("numbers do not end")
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests() -> Generator[None, None, None]:
     """Start the services and set the environment; a DATABASE_URL that is set already means: use that."""
     global _services
     if not os.environ.get("DATABASE_URL"):
-        for number in itertools.count(1):
-            services = EmbeddedServices(FOLDERS / str(number), durable=False)
-            try:
-                urls = services.start()
-            except DataFolderBusyError:
-                continue
-            break
-        _services = services
-        os.environ.update(hub_environment(services.data_dir, urls, role="app"))
+        _services, environment = start_services()
+        os.environ.update(environment)
     return (yield)
 
 

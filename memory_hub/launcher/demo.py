@@ -7,7 +7,7 @@ from typing import Any
 
 from memory_hub.embedded.folders import write_private
 
-from .django_step import Breathe, DjangoCommand, StepError, run_step
+from .django_step import Breathe, DjangoCommand, StepError
 from .progress import say
 
 
@@ -34,8 +34,8 @@ class Demo:
         if self._marker.exists():
             return
         try:
-            printed = run_step("seed_demo", ["seed_demo"], self._data_dir, self._environment, breathe)
-            seeded = last_json(printed)
+            command = DjangoCommand("seed_demo", ["seed_demo"], self._data_dir, self._environment)
+            seeded = last_json(command.finish(breathe))
         except (StepError, ValueError) as error:
             say(f"The demo team could not be made: {error}")
             return

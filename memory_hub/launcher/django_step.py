@@ -53,24 +53,20 @@ class DjangoCommand:
         """Return in one line why it failed."""
         return f"{clear_reason(self.error_file.read_text(encoding='utf-8', errors='replace'))} (all of it: {self.error_file})"
 
+    def finish(self, breathe: Breathe) -> str:
+        """Wait for its end and return what it printed; StepError with the reason where it fails."""
+        try:
+            while self.poll() is None:
+                breathe(0.5)
+        finally:
+            self.stop()
+        if self.poll():
+            raise StepError(self.reason())
+        return self.output()
+
     def stop(self) -> None:
-        """End it."""
+        """End it, unless it has ended."""
         stop(self.process, [(signal.SIGTERM, 3.0)])
-
-
-def run_step(
-    name: str, arguments: list[str], data_dir: Path, environment: Mapping[str, str], breathe: Breathe
-) -> str:
-    """Run a command to its end and return what it printed; StepError with the reason where it fails."""
-    command = DjangoCommand(name, arguments, data_dir, environment)
-    try:
-        while command.poll() is None:
-            breathe(0.5)
-    finally:
-        command.stop()
-    if command.poll():
-        raise StepError(command.reason())
-    return command.output()
 
 
 def clear_reason(errors: str) -> str:

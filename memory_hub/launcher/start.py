@@ -15,10 +15,11 @@ import psutil
 from memory_hub.embedded import EmbeddedError, EmbeddedServices, ServiceUrls
 from memory_hub.env import ConfigurationError
 
+from . import migrations
 from . import options as start_options
 from .children import beat, end_leftovers, service_children, web_server, worker
 from .demo import Demo
-from .django_step import Breathe, StepError, run_step
+from .django_step import Breathe, DjangoCommand, StepError
 from .environment import hub_environment, wanted_services
 from .progress import complain, say, step
 from .signals import SignalWatch
@@ -108,11 +109,25 @@ def _bring_up(
     """Migrate, then start web, workers and beat, and return when the web server answers."""
     data_dir: Path = options.data
     owner, app = _environment(options, urls, "owner"), _environment(options, urls, "app")
-    with step("Configuration and database tables"):
-        run_step("migrate", ["migrate", "--noinput", "--verbosity", "0"], data_dir, owner, breathe)
-    with step("Web server"):
-        supervisor.add(web_server(data_dir, app, options.host, options.port))
-        _wait_for_web(options, breathe)
+    # Checks the configuration first. Nothing to migrate is the rule: then the web server need not wait for it.
+    migrate = DjangoCommand("migrate", ["migrate", "--noinput", "--verbosity", "0"], data_dir, owner)
+    try:
+        own_database = bool(urls.database_url)
+        if own_database and migrations.seen(data_dir):
+            with step("Configuration, database tables, web server"):
+                supervisor.add(web_server(data_dir, app, options.host, options.port))
+                migrate.finish(breathe)
+                _wait_for_web(options, breathe)
+        else:
+            with step("Configuration and database tables"):
+                migrate.finish(breathe)
+            with step("Web server"):
+                supervisor.add(web_server(data_dir, app, options.host, options.port))
+                _wait_for_web(options, breathe)
+        if own_database:
+            migrations.remember(data_dir)
+    finally:
+        migrate.stop()
     with step("Workers"):
         supervisor.add(worker(data_dir, app, "runs", 2))
         supervisor.add(worker(data_dir, app, "memory", 1))
