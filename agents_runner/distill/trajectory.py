@@ -55,13 +55,13 @@ class StepData:
 class FinalCall:
     """The call that produced the final answer, as the sandbox recorded it.
 
-    ``args``, ``kwargs`` and ``result`` are JSON values and only meaningful when ``replayable``;
+    ``args``, ``kwargs`` and ``result`` are JSON values and only meaningful when ``replayable`` (else may be None);
     ``reason`` says in words why a call cannot be replayed.
     """
 
     entry_point: str
-    args: Sequence[Any] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: Sequence[Any] | None = ()
+    kwargs: Mapping[str, Any] | None = field(default_factory=dict)
     result: Any = None
     replayable: bool = False
     reason: str = ""
