@@ -32,7 +32,7 @@ _JUPYTER_HEAD = re.compile(r"^([A-Za-z_][\w.]*)\s+Traceback \(most recent call l
 _JUPYTER_CELL = re.compile(r"^(?:Cell |Input )?In ?\[\d*\]|^Cell In|^<ipython-input|^Input In")
 _JUPYTER_FILE = re.compile(r"^File (\S+?):(\d+), in (\w+)")
 _JUPYTER_ARROW = re.compile(r"^-+> ?(\d+) ?(.*)$")
-_LIBRARY_PATH = re.compile(r"(?:site-packages|dist-packages|lib/python3\.\d+|python3\d*\.zip)/(.+)$")
+_LIBRARY_PATH = re.compile(r".*(?:site-packages|dist-packages|lib/python3\.\d+|python3\d*\.zip)/(.+)$")
 _TRACEBACK_HEAD = "Traceback (most recent call last):"
 
 _SANDBOX_TYPES = {"timeout": "StepTimedOut", "cpu": "StepTimedOut", "interrupted": "StepInterrupted"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,8 @@ class Program:
 def function_program(steps: Sequence[StepData], entry_point: str) -> Program | None:
     """The program of the function ``entry_point``, or None when no step defines a top-level function of that name."""
     statements = executed_statements(steps)
-    chosen, undefined = _closure(statements, _binders(statements, entry_point, None), {entry_point})
+    run = _Run(statements)
+    chosen, undefined = run.closure(run.binders(entry_point, None))
     program = Program(_join(steps, statements, chosen), frozenset(undefined))
     return program if function_node(program.code, entry_point) is not None else None
 
@@ -38,7 +40,7 @@ def script_program(steps: Sequence[StepData]) -> Program | None:
         return None
     statements = executed_statements(steps)
     own = [statement for statement in statements if statement.step in positions]
-    chosen, undefined = _closure(statements, own, set())
+    chosen, undefined = _Run(statements).closure(own)
     borrowed = [s for s in statements if s.index in chosen and s.step not in positions]
     parts: list[str] = []
     for position, step in enumerate(steps):
@@ -62,65 +64,78 @@ def function_node(code: str, name: str) -> ast.FunctionDef | ast.AsyncFunctionDe
     return found
 
 
-def _closure(
-    statements: Sequence[Statement], start: Iterable[Statement], exempt: set[str]
-) -> tuple[set[int], set[str]]:
-    """The indices of ``start`` and all that it needs, and the names that nothing binds."""
-    chosen: set[int] = set()
-    undefined: set[str] = set()
-    waiting = list(start)
-    asked: set[tuple[str, int | None]] = set()
+class _Run:
+    """The statements of a run, and what each name meant at each moment of it."""
 
-    def need(name: str, before: int | None) -> None:
-        if (name, before) in asked:
-            return
-        asked.add((name, before))
-        binders = _binders(statements, name, before)
-        if not binders:
-            if name not in _ALWAYS_DEFINED and name not in exempt:
-                undefined.add(name)
-            return
-        waiting.extend(binders)
-        imported = isinstance(binders[-1].node, (ast.Import, ast.ImportFrom))
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self.statements = statements
+        self._binding: dict[str, list[Statement]] = defaultdict(list)
+        self._changing: dict[str, list[Statement]] = defaultdict(list)
         for statement in statements:
-            after = statement.index > binders[0].index and (before is None or statement.index < before)
-            if after and name in statement.changes and not (imported and statement.is_definition):
-                waiting.append(statement)
+            for name in statement.binds:
+                self._binding[name].append(statement)
+            for name in statement.changes:
+                self._changing[name].append(statement)
 
-    while waiting:
-        statement = waiting.pop()
-        if statement.index in chosen:
-            continue
-        chosen.add(statement.index)
-        for name in statement.needs_now:
-            need(name, statement.index)
-        for name in statement.needs_later:
-            need(name, None)
-    if undefined:
-        stars = [s for s in statements if isinstance(s.node, ast.ImportFrom) and s.node.names[0].name == "*"]
-        chosen.update(s.index for s in stars)
-    return chosen, undefined
+    def binders(self, name: str, before: int | None) -> list[Statement]:
+        """The statements that gave ``name`` its value as of statement ``before`` (None: at the end), in order.
 
+        That is the last one; those before it as well as long as it may not bind the name, or adds to it (x += 1,
+        import a.b after import a). Statements that may not have run count only where no other binds the name.
+        """
+        everywhere = self._binding[name]
+        candidates = [s for s in everywhere if before is None or s.index < before] or everywhere
+        strong = [s for s in candidates if not s.weak]
+        found: list[Statement] = []
+        for statement in reversed(strong or candidates):
+            found.append(statement)
+            if not (
+                statement.maybe or isinstance(statement.node, ast.AugAssign) or _imports_dotted(statement)
+            ):
+                break
+        return found[::-1]
 
-def _binders(statements: Sequence[Statement], name: str, before: int | None) -> list[Statement]:
-    """The statements that give ``name`` its value (as of statement ``before``, or at the end), in order.
+    def changers(self, name: str, binders: Sequence[Statement], before: int | None) -> list[Statement]:
+        """The statements that changed in place what ``binders`` gave to ``name``, as of ``before``.
 
-    That is the last one; those before it as well as long as it may not bind the name, or adds to it (x += 1,
-    import a.b after import a). Statements that may not have run count only where no other binds the name.
-    """
-    candidates = [s for s in statements if name in s.binds and (before is None or s.index < before)]
-    if not candidates and before is not None:
-        candidates = [s for s in statements if name in s.binds and s.index != before]
-    strong = [s for s in candidates if not s.weak]
-    found: list[Statement] = []
-    for statement in reversed(strong or candidates):
-        found.append(statement)
-        dotted = isinstance(statement.node, ast.Import) and any(
-            "." in alias.name and alias.asname is None for alias in statement.node.names
-        )
-        if not (statement.maybe or dotted or isinstance(statement.node, ast.AugAssign)):
-            break
-    return found[::-1]
+        A function that is decorated with something of a module does not change the module.
+        """
+        imported = isinstance(binders[-1].node, (ast.Import, ast.ImportFrom))
+        return [
+            s
+            for s in self._changing[name]
+            if s.index > binders[0].index
+            and (before is None or s.index < before)
+            and not (imported and s.is_definition)
+        ]
+
+    def closure(self, start: Iterable[Statement]) -> tuple[set[int], set[str]]:
+        """The indices of ``start`` and of all it needs, and the names that nothing binds.
+
+        A name that a statement reads while it runs has the value of that moment, and so has, through a function
+        called there, what that function reads. A function may also be called at the end, so what it reads is
+        needed as of then, too.
+        """
+        undefined: set[str] = set()
+        waiting: list[tuple[Statement, int | None]] = [(statement, None) for statement in start]
+        done: set[tuple[int, int | None]] = set()
+        while waiting:
+            statement, moment = waiting.pop()
+            if (statement.index, moment) in done:
+                continue
+            done.add((statement.index, moment))
+            needs: set[tuple[str, int | None]] = {(name, statement.index) for name in statement.needs_now}
+            needs.update((name, at) for name in statement.needs_later for at in (moment, None))
+            for name, at in needs:
+                binders = self.binders(name, at)
+                if binders:
+                    waiting.extend((s, at) for s in (*binders, *self.changers(name, binders, at)))
+                elif name not in _ALWAYS_DEFINED:
+                    undefined.add(name)
+        chosen = {index for index, _ in done}
+        if undefined:
+            chosen.update(s.index for s in self.statements if _imports_star(s))
+        return chosen, undefined
 
 
 def _join(steps: Sequence[StepData], statements: Sequence[Statement], chosen: set[int]) -> str:
@@ -163,3 +178,13 @@ def _concatenate(parts: Sequence[str]) -> str:
 
 def _is_future(statement: Statement) -> bool:
     return isinstance(statement.node, ast.ImportFrom) and statement.node.module == "__future__"
+
+
+def _imports_star(statement: Statement) -> bool:
+    return isinstance(statement.node, ast.ImportFrom) and statement.node.names[0].name == "*"
+
+
+def _imports_dotted(statement: Statement) -> bool:
+    return isinstance(statement.node, ast.Import) and any(
+        "." in alias.name and alias.asname is None for alias in statement.node.names
+    )
