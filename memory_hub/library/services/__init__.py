@@ -1,0 +1,1 @@
+"""Writes of the library room, one module per noun."""
