@@ -48,7 +48,7 @@ class StepError:
     @property
     def text(self) -> str:
         """The error in a few lines, as shown to the agent."""
-        parts = [f"{self.exception_type}: {self.message}" if self.exception_type else self.message]
+        parts = [": ".join(part for part in (self.exception_type, self.message) if part)]
         if self.line is not None:
             parts.append(f"  at line {self.line} of {self.source_name or 'the code'}: {self.source_line}")
         if self.state_lost:

@@ -107,54 +107,53 @@ class Session:
         """Have `body` run within the limits of one step. Raises SandboxBroken, and whatever is not an Exception."""
         began = time.monotonic()
         request_id = secrets.token_hex(8)
+        outcome = Outcome("died")
         with self.state_lock:
             self.request_id, self.interrupted_at = request_id, None
         try:
-            return self.exchange(request_id, body, call_tool, began)
+            self.exchange(request_id, body, call_tool, outcome)
+        except Closed:
+            self.kill()
+            outcome.kind = "interrupted" if self.interrupted_at is not None else "died"
+            outcome.detail, outcome.state_lost = "The sandbox ended.", True
         except BaseException:
             self.kill()  # the line is in an unknown state
             raise
         finally:
             with self.state_lock:
                 self.request_id = None
+        outcome.seconds = time.monotonic() - began
+        return outcome
 
     def exchange(
-        self, request_id: str, body: dict[str, Any], call_tool: ToolCaller | None, began: float
-    ) -> Outcome:
+        self, request_id: str, body: dict[str, Any], call_tool: ToolCaller | None, outcome: Outcome
+    ) -> None:
         seconds = self.limits.step_seconds
-        outcome = Outcome("died")
         self.channel.send({"op": "run", "id": request_id, "seconds": seconds, "body": body})
         backstop = time.monotonic() + seconds + self.limits.grace_seconds + BACKSTOP_SECONDS
         while True:
-            try:
-                message = self.channel.receive(self.next_look(backstop))
-            except Closed:
-                self.kill()
-                outcome.detail, outcome.state_lost = "The sandbox ended.", True
-                break
+            message = self.channel.receive(self.next_look(backstop))
             if message is None:
-                if not self.must_end(backstop):
-                    continue
-                self.kill()
-                outcome.kind = "interrupted" if self.interrupted_at is not None else "timeout"
-                outcome.state_lost = True
-                break
-            if message.header.get("id") != request_id:
+                if self.must_end(backstop):
+                    self.kill()
+                    outcome.kind = "interrupted" if self.interrupted_at is not None else "timeout"
+                    outcome.state_lost = True
+                    return
+            elif message.header.get("id") != request_id:
                 continue
-            if message.op == "tool_call":
+            elif message.op == "tool_call":
                 called = time.monotonic()
                 reply = self.answer(message, outcome, call_tool)
                 spent = time.monotonic() - called
                 outcome.tool_seconds += spent
                 backstop += spent
-                if self.interrupted_at is not None:
-                    self.interrupted_at += spent
+                with self.state_lock:
+                    if self.interrupted_at is not None:
+                        self.interrupted_at += spent
                 self.channel.send({"op": "tool_result", "id": request_id, "body": reply})
             elif message.op == "result":
                 self.read_result(message, outcome)
-                break
-        outcome.seconds = time.monotonic() - began
-        return outcome
+                return
 
     def next_look(self, backstop: float) -> float:
         """Wake up often enough to notice that another thread interrupted."""
