@@ -46,6 +46,13 @@ def cluster_for(data_dir: Path, recorded_root: str | None) -> Cluster:
             raise EmbeddedError(
                 f"{data_dir} belongs to a hub started by root; start it as root, or use another --data."
             )
+        try:
+            pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise EmbeddedError(
+                f"PostgreSQL needs a user with an account, and user id {os.geteuid()} has none in /etc/passwd: "
+                "start as another user, or set DATABASE_URL and MIGRATE_DATABASE_URL."
+            ) from None
         return Cluster(private_folder(data_dir / "postgres"), _packaged_binaries() / "bin", None)
     account = _unprivileged_account()
     if recorded_root:
