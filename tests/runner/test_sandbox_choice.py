@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -136,13 +137,11 @@ def test_a_profile_can_be_the_standard_library_alone() -> None:
 
 
 def test_the_room_needs_no_django_and_its_choice_no_smolagents() -> None:
-    import sys
-
     code = (
         "import sys\nimport agents_runner.sandboxes.select\n"
         "bad = {'django', 'smolagents', 'numpy', 'pandas'} & {n.partition('.')[0] for n in sys.modules}\n"
         "assert not bad, bad\n"
         "import agents_runner.sandboxes.executor\nassert 'django' not in sys.modules\n"
     )
-    folder = str(Path(__file__).parents[2])
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": folder})
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": path})

@@ -45,6 +45,11 @@ def parents() -> dict[int, int]:
     return found
 
 
+def last_pid() -> str:
+    """The id that was given out last (in our namespace). While it stays, nobody has started anything."""
+    return read("/proc/loadavg").rpartition(" ")[2].strip()
+
+
 def descendants(root: int) -> list[int]:
     """Every living process below `root`, whatever session or group it moved to.
 

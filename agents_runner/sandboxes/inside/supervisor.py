@@ -32,6 +32,7 @@ from agents_runner.sandboxes.inside.output import Output
 
 HOST_IN, HOST_OUT = 0, 1
 POLL_SECONDS = 0.1
+QUIET_SECONDS = 1.0  # in less, process ids cannot have gone once round
 INTERRUPT_GRACE_SECONDS = 0.5
 LINE_BYTES = 24 * 1024 * 1024
 CHUNK = 1 << 18
@@ -44,7 +45,8 @@ class Request:
         self.id: str = message["id"]
         self.token = os.urandom(8)
         self.seconds_left = float(message["seconds"])
-        self.running_since: float | None = time.monotonic()  # None while a tool runs on the host
+        self.began = time.monotonic()
+        self.running_since: float | None = self.began  # None while a tool runs on the host
         self.stopping = ""
         self.kill_at = float("inf")
         self.cpu_before: float | None = None
@@ -69,6 +71,7 @@ class Supervisor:
     def __init__(self, config: dict[str, Any], received: bytes) -> None:
         self.config = config
         self.lost = ""
+        self.newest = ""  # the newest process id at the last look that found nothing to kill
         self.limits = config["limits"]
         self.output = Output(int(self.limits["output_bytes"]))
         self.request: Request | None = None
@@ -283,7 +286,12 @@ class Supervisor:
         processes.kill(self.worker, signal.SIGSTOP)
         self.drain()
         self.report(request, request.stopping or "done", "", state_lost=False, payload=payload)
-        if not processes.kill_descendants(os.getpid(), spare=self.worker):
+        newest = processes.last_pid()
+        if newest and newest == self.newest and time.monotonic() - request.began < QUIET_SECONDS:
+            return  # nobody has started a process since the last look, which found none
+        if processes.kill_descendants(os.getpid(), spare=self.worker):
+            self.newest = newest
+        else:
             self.restart("processes", "What the code left running could not be stopped.")
 
     # -- limits -------------------------------------------------------------------------------------------------------
