@@ -90,7 +90,12 @@ def _routes() -> list[Any]:
     from django.http import HttpResponse
     from django.urls import path
 
-    names = {"search": "search/", "home": "", "account_logout": "logout/", "project": "p/<slug:team>/<slug:project>/"}
+    names = {
+        "search": "search/",
+        "home": "",
+        "account_logout": "logout/",
+        "project": "p/<slug:team>/<slug:project>/",
+    }
     return [path(route, lambda request, **_: HttpResponse(), name=name) for name, route in names.items()]
 
 
@@ -102,17 +107,24 @@ def context() -> dict[str, Any]:
 
     class RunForm(forms.Form):
         task = forms.CharField(
-            widget=forms.Textarea, help_text="What the agent should do, in words. Input files are in /inputs.", max_length=4000
+            widget=forms.Textarea,
+            help_text="What the agent should do, in words. Input files are in /inputs.",
+            max_length=4000,
         )
         files = forms.FileField(required=False, label="Input files", help_text="Up to 20 MB each.")
-        model = forms.ChoiceField(choices=[("rehearsal", "Rehearsal (scripted, no model)"), ("openai", "qwen3-coder on Ollama")])
+        model = forms.ChoiceField(
+            choices=[("rehearsal", "Rehearsal (scripted, no model)"), ("openai", "qwen3-coder on Ollama")]
+        )
         sandbox = forms.ChoiceField(
-            choices=[("auto", "Automatic"), ("bubblewrap", "Bubblewrap"), ("landlock", "Landlock")], widget=forms.RadioSelect
+            choices=[("auto", "Automatic"), ("bubblewrap", "Bubblewrap"), ("landlock", "Landlock")],
+            widget=forms.RadioSelect,
         )
         memory = forms.BooleanField(label="Recall solutions before each run", required=False, initial=True)
         max_steps = forms.IntegerField(min_value=1, max_value=50)
         scopes = forms.MultipleChoiceField(
-            choices=[("read", "Read the library"), ("write", "Propose solutions")], widget=forms.CheckboxSelectMultiple, required=False
+            choices=[("read", "Read the library"), ("write", "Propose solutions")],
+            widget=forms.CheckboxSelectMultiple,
+            required=False,
         )
 
     RunForm.base_fields["sandbox"].choice_help = {  # type: ignore[attr-defined]
@@ -126,7 +138,13 @@ def context() -> dict[str, Any]:
     labels = ("Overview home,Library book,Lessons lightbulb,Review check,Runs play,Connections plug,Members users,Keys key,"
               "Audit shield,Settings settings")  # fmt: skip
     nav = [
-        {"label": label, "url": f"#{label}", "icon": name, "active": label == "Library", "count": 3 if label == "Review" else None}
+        {
+            "label": label,
+            "url": f"#{label}",
+            "icon": name,
+            "active": label == "Library",
+            "count": 3 if label == "Review" else None,
+        }
         for label, name in (entry.split() for entry in labels.split(","))
     ]
     step = {"seconds": 3.42, "input_tokens": 2140, "output_tokens": 312, "is_final": False}
@@ -154,10 +172,14 @@ def context() -> dict[str, Any]:
         "my_projects": [project, other],
         "nav": nav,
         "role_label": "Reviewer",
-        "messages": [Named(text="Revision 3 is approved. Agents recall it from now on.", level_tag="success")],
+        "messages": [
+            Named(text="Revision 3 is approved. Agents recall it from now on.", level_tag="success")
+        ],
         "csrf_token": "styleguide",
         "form": RunForm(initial={"sandbox": "auto", "max_steps": 12}),
-        "bad_form": RunForm({"max_steps": "900", "task": "", "sandbox": "", "model": "rehearsal"}, prefix="bad"),
+        "bad_form": RunForm(
+            {"max_steps": "900", "task": "", "sandbox": "", "model": "rehearsal"}, prefix="bad"
+        ),
         "old": OLD_CODE,
         "new": NEW_CODE,
         "hostile": 'access = "user\u202e \u2066# admin only\u2069 \u2066"\nif access != "user":\n    grant()\n',
@@ -189,7 +211,9 @@ def render(folder: Path, template: str = "styleguide.html") -> Path:
     source = (Path(__file__).parent / template).read_text()
     page = folder / template
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(engines["django"].from_string(source).render(values, RequestFactory().get("/library/?q=")))
+    page.write_text(
+        engines["django"].from_string(source).render(values, RequestFactory().get("/library/?q="))
+    )
     for finder in get_finders():
         for name, storage in finder.list([]):
             target = folder / "static" / name

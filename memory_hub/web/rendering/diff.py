@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Literal
 
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import mark_safe
 
 from .hidden_characters import hidden_names
 from .highlight import TokenLine, render_line, token_lines
@@ -28,7 +28,7 @@ class Row:
     kind: Kind
     old_number: int | None = None
     new_number: int | None = None
-    html: SafeString = SafeString("")
+    html: str = ""
     skipped: int = 0
 
 
@@ -46,6 +46,7 @@ class Diff:
     """A difference ready to be shown.
 
     `too_large`: nothing was compared. `hidden`: invisible characters that the new text has and the old one has not.
+    `final_newline`: "added" or "removed" where only one of the texts ends with a line end.
     """
 
     rows: list[Row] = field(default_factory=list)
@@ -53,10 +54,11 @@ class Diff:
     removed: int = 0
     too_large: bool = False
     hidden: list[str] = field(default_factory=list)
+    final_newline: Literal["", "added", "removed"] = ""
 
     @property
     def is_empty(self) -> bool:
-        return not self.added and not self.removed and not self.too_large
+        return not (self.added or self.removed or self.too_large or self.final_newline)
 
     def pairs(self) -> Iterator[Pair]:
         """Yield the side-by-side view: removed lines beside the added ones of the same change."""
@@ -103,7 +105,10 @@ def diff(old: str, new: str, *, language: str = "python", context: int = 3) -> D
         shown_until = group[-1][2]
     if rows and (skipped := len(old_lines) - shown_until):
         rows.append(Row("gap", skipped=skipped))
-    return Diff(rows, added, removed, hidden=hidden)
+    final_newline: Literal["", "added", "removed"] = ""
+    if old and new and old.endswith("\n") != new.endswith("\n"):
+        final_newline = "added" if new.endswith("\n") else "removed"
+    return Diff(rows, added, removed, hidden=hidden, final_newline=final_newline)
 
 
 def changed_words(old: str, new: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -121,7 +126,9 @@ def changed_words(old: str, new: str) -> tuple[list[tuple[int, int]], list[tuple
     return old_marks, new_marks
 
 
-def _changed(old: list[TokenLine], new: list[TokenLine], olds: tuple[int, int], news: tuple[int, int]) -> list[Row]:
+def _changed(
+    old: list[TokenLine], new: list[TokenLine], olds: tuple[int, int], news: tuple[int, int]
+) -> list[Row]:
     """Return the rows of one change: first all removed lines, then all added ones, words marked pair by pair."""
     (i1, i2), (j1, j2) = olds, news
     marks = [changed_words(_text(a), _text(b)) for a, b in zip(old[i1:i2], new[j1:j2], strict=False)]
@@ -138,7 +145,11 @@ def _changed(old: list[TokenLine], new: list[TokenLine], olds: tuple[int, int], 
 
 
 def _row(
-    kind: Kind, old_number: int | None, new_number: int | None, tokens: TokenLine, marks: list[tuple[int, int]] | None = None
+    kind: Kind,
+    old_number: int | None,
+    new_number: int | None,
+    tokens: TokenLine,
+    marks: list[tuple[int, int]] | None = None,
 ) -> Row:
     html = render_line(tokens, marks or [], keep_cr=kind != "same")
     return Row(kind, old_number, new_number, mark_safe(html))  # noqa: S308 - render_line escapes

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import escape
+from itertools import pairwise
 
 from django.core.cache import cache
 from django.utils.safestring import SafeString, mark_safe
@@ -19,7 +20,7 @@ from .hidden_characters import reveal
 MAX_CHARACTERS = 150_000
 CACHE_SECONDS = 6 * 60 * 60
 # What may stand in a cache key; forget() must be able to name them all.
-LANGUAGES = ("python", "json", "bash", "sql", "yaml", "toml", "pytb", "pycon", "javascript", "html", "diff", "text")
+LANGUAGES = ("python", "json", "bash", "sql", "yaml", "toml", "pytb", "pycon", "javascript", "html", "diff", "text")  # fmt: skip
 
 # The few colours of the interface, most specific token first.
 _CLASSES: tuple[tuple[_TokenType, str], ...] = (
@@ -72,7 +73,9 @@ def token_lines(code: str, language: str = "python") -> list[TokenLine]:
     return coloured
 
 
-def render_line(tokens: Sequence[Token], marks: Sequence[tuple[int, int]] = (), *, keep_cr: bool = False) -> str:
+def render_line(
+    tokens: Sequence[Token], marks: Sequence[tuple[int, int]] = (), *, keep_cr: bool = False
+) -> str:
     """Return the HTML of one line; `marks` are (start, end) character ranges to wrap in <mark>, in order.
 
     The "\\r" of a CRLF line end is dropped unless `keep_cr`, which shows it.
@@ -134,7 +137,7 @@ def _split_at(tokens: Sequence[Token], marks: Sequence[tuple[int, int]]) -> Iter
     for css_class, text in tokens:
         end = position + len(text)
         cuts = [position, *(edge for edge in edges if position < edge < end), end]
-        for left, right in zip(cuts, cuts[1:], strict=False):
+        for left, right in pairwise(cuts):
             marked = any(start <= left and right <= stop for start, stop in marks)
             yield css_class, text[left - position : right - position], marked
         position = end

@@ -6,7 +6,9 @@ from markdown_it import MarkdownIt
 
 from .highlight import highlighted_lines
 
-_TAGS = set("p br strong em s code pre ul ol li blockquote a h3 h4 h5 h6 hr table thead tbody tr th td span".split())
+_TAGS = {
+    "p", "br", "strong", "em", "s", "code", "pre", "ul", "ol", "li", "blockquote", "a", "h3", "h4", "h5", "h6", "hr", "table", "thead", "tbody", "tr", "th", "td", "span",
+}  # fmt: skip
 _ATTRIBUTES = {"a": {"href", "title"}, "span": {"class"}, "ol": {"start"}, "pre": {"tabindex"}}
 
 
@@ -29,5 +31,11 @@ def markdown(text: str) -> SafeString:
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
     html = _parser.renderer.render(tokens, _parser.options, {})
     return mark_safe(  # noqa: S308 - cleaned here
-        nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"http", "https", "mailto"}, link_rel="nofollow noopener")
+        nh3.clean(
+            html,
+            tags=_TAGS,
+            attributes=_ATTRIBUTES,
+            url_schemes={"http", "https", "mailto"},
+            link_rel="nofollow noopener",
+        )
     )

@@ -45,7 +45,14 @@ GO_KEYS = {
     "Overview": "o", "Library": "l", "Lessons": "e", "Review": "q", "Runs": "r",
     "Connections": "c", "Members": "m", "Keys": "k", "Audit": "a", "Settings": "s",
 }  # fmt: skip
-_AGO = ((31_536_000, "year"), (2_592_000, "month"), (604_800, "week"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
+_AGO = (
+    (31_536_000, "year"),
+    (2_592_000, "month"),
+    (604_800, "week"),
+    (86_400, "day"),
+    (3_600, "hour"),
+    (60, "minute"),
+)
 
 
 @register.simple_tag
@@ -54,7 +61,9 @@ def icon(name: str, label: str = "", css_class: str = "") -> SafeString:
     url = static("icons/sprite.svg")
     hint = format_html('role="img" aria-label="{}"', label) if label else mark_safe('aria-hidden="true"')
     classes = f"icon {css_class}".strip()
-    return format_html('<svg class="{}" {} focusable="false"><use href="{}#{}"></use></svg>', classes, hint, url, name)
+    return format_html(
+        '<svg class="{}" {} focusable="false"><use href="{}#{}"></use></svg>', classes, hint, url, name
+    )
 
 
 @register.simple_tag
@@ -88,14 +97,22 @@ def avatar(person: Any, size: str = "", agent: bool = False) -> SafeString:
     words = [word for word in name.replace("@", " ").replace(".", " ").split() if word[0].isalnum()] or [name]
     initials = words[0][0] + (words[1][0] if len(words) > 1 else "")
     colour = int(sha256_hex(name)[:8], 16) % 6
-    classes = f"avatar avatar-{colour}" + (" avatar-lg" if size == "large" else "") + (" avatar-agent" if agent else "")
+    classes = (
+        f"avatar avatar-{colour}"
+        + (" avatar-lg" if size == "large" else "")
+        + (" avatar-agent" if agent else "")
+    )
     return format_html('<span class="{}" aria-hidden="true">{}</span>', classes, initials)
 
 
 @register.simple_tag
 def person(who: Any, agent: bool = False) -> SafeString:
     """Draw an avatar and the name."""
-    return format_html('<span class="person">{}<span>{}</span></span>', avatar(who, agent=agent), str(who or "deleted person"))
+    return format_html(
+        '<span class="person">{}<span>{}</span></span>',
+        avatar(who, agent=agent),
+        str(who or "deleted person"),
+    )
 
 
 @register.simple_tag
@@ -103,11 +120,16 @@ def stars(value: float | None, count: int = 0) -> SafeString:
     """Draw a mean rating from 1 to 5 with its count; "Not rated" where there is none."""
     if not value:
         return mark_safe('<span class="subtle small">Not rated</span>')
-    drawn = format_html_join("", "{}", ((icon("star", css_class="filled" if n <= round(value) else ""),) for n in range(1, 6)))
+    drawn = format_html_join(
+        "", "{}", ((icon("star", css_class="filled" if n <= round(value) else ""),) for n in range(1, 6))
+    )
     text = f"{value:.1f}" + (f" ({count})" if count else "")
     label = f"Rated {value:.1f} of 5" + (f" by {count}" if count else "")
     return format_html(
-        '<span class="stars">{}<span aria-hidden="true">{}</span><span class="visually-hidden">{}</span></span>', drawn, text, label
+        '<span class="stars">{}<span aria-hidden="true">{}</span><span class="visually-hidden">{}</span></span>',
+        drawn,
+        text,
+        label,
     )
 
 
@@ -118,7 +140,10 @@ def relative_time(moment: datetime | None, absent: str = "never") -> SafeString 
         return absent
     title = f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     return format_html(
-        '<time datetime="{}" title="{}" data-relative>{}</time>', moment.isoformat(), title, _ago((now() - moment).total_seconds())
+        '<time datetime="{}" title="{}" data-relative>{}</time>',
+        moment.isoformat(),
+        title,
+        _ago((now() - moment).total_seconds()),
     )
 
 
@@ -205,11 +230,20 @@ def markdown(text: str) -> SafeString:
 
 
 @register.inclusion_tag("components/code_block.html")
-def code_block(code: str, language: str = "python", name: str = "", anchor: str = "", raw_url: str = "") -> dict[str, Any]:
+def code_block(
+    code: str, language: str = "python", name: str = "", anchor: str = "", raw_url: str = ""
+) -> dict[str, Any]:
     """Draw code with a bar (name, wrap, copy). The anchor names it in the page; give one where there are several."""
     numbered = bool(anchor)
     anchor = anchor or f"code-{sha256_hex(code)[:10]}"
-    return {"code": code, "language": language, "name": name, "anchor": anchor, "numbered": numbered, "raw_url": raw_url}
+    return {
+        "code": code,
+        "language": language,
+        "name": name,
+        "anchor": anchor,
+        "numbered": numbered,
+        "raw_url": raw_url,
+    }
 
 
 @register.filter
@@ -225,7 +259,9 @@ def step_anchor(number: int) -> str:
 
 
 @register.inclusion_tag("components/diff.html")
-def diff_table(old: str, new: str, view: str = "unified", language: str = "python", context: int = 3) -> dict[str, Any]:
+def diff_table(
+    old: str, new: str, view: str = "unified", language: str = "python", context: int = 3
+) -> dict[str, Any]:
     """Draw the difference between two texts; view is unified or split."""
     return {"diff": diff_module.diff(old, new, language=language, context=context), "split": view == "split"}
 
