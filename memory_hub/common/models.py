@@ -18,7 +18,7 @@ class SeesProjects(Protocol):
     def project_ids(self) -> list[UUID]: ...
 
 
-class ProjectQuerySet(models.QuerySet[Any]):
+class ProjectRowQuerySet(models.QuerySet[Any]):
     """Rows that belong to a project."""
 
     def visible_to(self, actor: SeesProjects) -> Self:
@@ -35,7 +35,7 @@ class ProjectRow(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_at = models.DateTimeField(default=now, editable=False)
 
-    objects = ProjectQuerySet.as_manager()
+    objects = ProjectRowQuerySet.as_manager()
 
     class Meta:
         abstract = True
