@@ -134,11 +134,19 @@ def _bring_up(
         supervisor.add(worker(data_dir, owner, "housekeeping", 1))
         supervisor.add(beat(data_dir, app))
     say(f"\nMemory Hub is at {app['SITE_URL']}/")
+    if not start_options.is_loopback(options.host):
+        say(
+            "It listens beyond this machine, without encryption: put a proxy with HTTPS before it, or trust the network."
+        )
 
 
 def _environment(options: argparse.Namespace, urls: ServiceUrls, role: str) -> dict[str, str]:
     """Return the environment of our processes; the site's address follows from the options unless it is set."""
     environment = hub_environment(options.data, urls, role=role)
+    if role == "app":
+        # Who serves requests and runs agents need not know the owner's password.
+        for name in ("MIGRATE_DATABASE_URL", "MIGRATE_DATABASE_URL_FILE"):
+            environment.pop(name, None)
     host = options.host
     everywhere = host in EVERYWHERE
     public = socket.gethostname() if everywhere else host

@@ -16,8 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
+from memory_hub.embedded import EmbeddedServices
 from tests.start.installation import REPOSITORY, Hub, Installation, free_port
 
 pytestmark = [
@@ -201,7 +203,15 @@ def test_a_child_that_cannot_run_ends_the_start_with_its_reason(installation, hu
     ("extra", "message"),
     [
         ({"RUN_MAX_SECONDS": "long"}, "RUN_MAX_SECONDS is 'long'; use a whole number."),
+        ({"SECRET_KEY": "short"}, "SECRET_KEY is shorter than 32 characters. Make a random one. [hub.E001]"),
         ({"DATABASE_URL": "postgresql://u:p@localhost/hub"}, "MIGRATE_DATABASE_URL is not"),
+        (
+            {
+                "DATABASE_URL": "postgresql://u:p@127.0.0.1:1/hub",
+                "MIGRATE_DATABASE_URL": "postgresql://o:p@127.0.0.1:1/h",
+            },
+            "Connection refused",
+        ),
     ],
 )
 def test_a_wrong_configuration_is_told_in_one_line(installation, extra, message):
@@ -213,6 +223,39 @@ def test_a_wrong_configuration_is_told_in_one_line(installation, extra, message)
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr + done.stdout
     installation.wait_until_gone(3)
+
+
+def test_a_data_folder_that_cannot_be_made_is_told_in_one_line(installation):
+    done = installation.command("bin/start", "--port", str(free_port()), "--data", "/proc/hub")
+    assert done.returncode == 1
+    assert "/proc/hub cannot be" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_configured_services_are_used_and_left_alone(installation, tmp_path):
+    if installation.account:
+        pytest.skip("the services of this test are open to the present user only")
+    theirs = EmbeddedServices(tmp_path / "theirs", durable=False)
+    urls = theirs.start()
+    try:
+        installation.data = installation.folder / "other-data"
+        hub = installation.start(
+            "--no-demo",
+            DATABASE_URL=urls.database_url,
+            MIGRATE_DATABASE_URL=urls.migrate_database_url,
+            REDIS_URL=urls.redis_url,
+        )
+        hub.wait_for_line("Memory Hub is at", WARM_SECONDS)
+        assert not any("PostgreSQL" in line for line in hub.lines)
+        hub.wait_until_ready(10)
+        assert hub.end() == 0
+        with psycopg.connect(urls.database_url) as connection:
+            assert connection.execute("SELECT count(*) > 10 FROM django_migrations").fetchone() == (True,)
+        assert not (installation.data / "postgres.json").exists()
+    finally:
+        root = theirs.postgres.cluster.root
+        theirs.stop()
+        shutil.rmtree(root)
 
 
 @pytest.fixture
