@@ -19,7 +19,7 @@ from agents_runner.sandboxes.errors import SandboxUnavailable
 from agents_runner.sandboxes.folders import SandboxFolder
 from agents_runner.sandboxes.interpreters import Interpreter
 from agents_runner.sandboxes.limits import SandboxLimits
-from agents_runner.sandboxes.profiles import Packages, PackageProfile, resolve
+from agents_runner.sandboxes.profiles import PackageProfile, Packages, resolve
 
 NAME = "bubblewrap"
 PYTHON, SITE, WORKER = "/sbx/python", "/sbx/site", "/sbx/worker.pyc"
@@ -205,7 +205,7 @@ def start(*, profile: PackageProfile, limits: SandboxLimits, folder: SandboxFold
         raise SandboxUnavailable(
             f"bubblewrap did not start: {complaint or f'exit code {process.returncode}'}"
         )
-    started.kill = killer(first_process)
+    started.kill = Killer(first_process)
     return started
 
 
@@ -225,7 +225,7 @@ def read_info(descriptor: int) -> int | None:
         os.close(descriptor)
 
 
-class killer:
+class Killer:
     """Kills process 1 of the namespace, and with it everything inside."""
 
     def __init__(self, pidfd: int) -> None:

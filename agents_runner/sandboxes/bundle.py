@@ -10,18 +10,20 @@ from pathlib import Path
 
 PACKAGE = "agents_runner.sandboxes.inside"
 # In the order in which they import each other.
-MODULES = (
-    "codec",
-    "failures",
-    "processes",
-    "quota",
-    "output",
-    "confine",
-    "rewrite",
-    "recorder",
-    "interpreter",
+MODULES = tuple(
+    [
+        "codec",
+        "failures",
+        "processes",
+        "quota",
+        "output",
+        "confine",
+        "rewrite",
+        "recorder",
+        "interpreter",
+        "supervisor",
+    ]
 )
-MODULES += ("supervisor",)
 
 LOADER = """
 import marshal, sys, types

@@ -29,7 +29,7 @@ from agents_runner.sandboxes.select import AUTO, NAMES, choose
 from agents_runner.sandboxes.session import Outcome, Session
 
 
-class SandboxExecutor(PythonExecutor):
+class SandboxExecutor(PythonExecutor):  # type: ignore[misc,unused-ignore]
     """Runs agent code in bubblewrap or Landlock.
 
     sandbox: "auto", "bubblewrap" or "landlock". Raises ValueError for another name.

@@ -107,9 +107,9 @@ def shared_folder() -> Path:
         try:
             folder.mkdir(mode=0o755, parents=True, exist_ok=True)
             about = folder.lstat()
-            if stat.S_ISDIR(about.st_mode) and about.st_uid == 0 and not about.st_mode & 0o022:
-                if readable_by_others(folder) and os.access(folder, os.W_OK):
-                    return folder
+            roots_own = stat.S_ISDIR(about.st_mode) and about.st_uid == 0 and not about.st_mode & 0o022
+            if roots_own and readable_by_others(folder) and os.access(folder, os.W_OK):
+                return folder
         except OSError:
             continue
     raise SandboxUnavailable(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from agents_runner.sandboxes.errors import CodeRaised, StepFailed, StepInterrupted, StepKilled, StepTimedOut
 from agents_runner.sandboxes.inside import codec
@@ -32,11 +32,11 @@ REASONS = 500
 NAMES_AT_MOST = 200
 
 
-def text(value: Any, length: int) -> str:
+def text(given: Any, length: int) -> str:
     """A string without NUL and lone surrogates, so that it can be stored anywhere; "" for anything else."""
-    if not isinstance(value, str):
+    if not isinstance(given, str):
         return ""
-    value = value[:length].replace("\0", "\N{SYMBOL FOR NULL}")
+    value: str = given[:length].replace("\0", "\N{SYMBOL FOR NULL}")
     return value.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -73,7 +73,7 @@ def step_error(outcome: Outcome) -> StepError | None:
         )
     assert outcome.kind in ERROR_KINDS
     message = text(outcome.detail, MESSAGE_CHARACTERS) or MESSAGES.get(outcome.kind, "The step was stopped.")
-    return StepError(kind=cast(ErrorKind, outcome.kind), message=message, **place)
+    return StepError(kind=cast("ErrorKind", outcome.kind), message=message, **place)
 
 
 def failure(error: StepError) -> StepFailed:
@@ -94,16 +94,14 @@ def recorded_call(data: Any) -> RecordedCall | None:
     entry_point = text(data.get("entry_point"), NAME_CHARACTERS)
     if not entry_point.isidentifier():
         return None
-    origin = "memory" if data.get("defined_in") == "memory" else "step"
+    origin: Literal["step", "memory"] = "memory" if data.get("defined_in") == "memory" else "step"
     args, kwargs = data.get("args"), data.get("kwargs")
     reason = text(data.get("reason"), REASONS)
     if data.get("replayable") is True and isinstance(args, list) and isinstance(kwargs, dict):
         reason = unfit(args, kwargs, data.get("result"))
         if not reason:
-            return RecordedCall(entry_point, True, args, kwargs, data.get("result"), "", cast(Any, origin))
-    return RecordedCall(
-        entry_point, False, reason=reason or "it was not recorded", defined_in=cast(Any, origin)
-    )
+            return RecordedCall(entry_point, True, args, kwargs, data.get("result"), "", origin)
+    return RecordedCall(entry_point, False, reason=reason or "it was not recorded", defined_in=origin)
 
 
 def unfit(args: JsonValue, kwargs: JsonValue, result: JsonValue) -> str:
@@ -111,11 +109,9 @@ def unfit(args: JsonValue, kwargs: JsonValue, result: JsonValue) -> str:
     for what, value in (("the arguments", [args, kwargs]), ("the result", result)):
         try:
             if len(json.dumps(value)) > RECORDED_BYTES:
-                return f"{what} are larger than {RECORDED_BYTES} bytes" if what != "the result" else (
-                    f"the result is larger than {RECORDED_BYTES} bytes"
-                )  # fmt: skip
+                return f"{what}: larger than {RECORDED_BYTES} bytes"
         except (ValueError, RecursionError):
-            return f"{what} cannot be stored"
+            return f"{what}: cannot be stored"
     return ""
 
 

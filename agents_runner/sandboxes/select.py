@@ -82,9 +82,9 @@ def probe(name: str) -> Availability:
         return Availability(name, False, str(error))
     holes = outcome.data.get("value")
     if outcome.kind != "done" or not isinstance(holes, list):
-        error = outcome.data.get("error")
+        raised = outcome.data.get("error")
         return Availability(
-            name, False, f"it starts but runs no code: {outcome.kind} {outcome.detail} {error or ''}"
+            name, False, f"it starts but runs no code: {outcome.kind} {outcome.detail} {raised or ''}"
         )
     if holes:
         return Availability(name, False, "it does not isolate: " + ", ".join(str(hole) for hole in holes))

@@ -80,7 +80,8 @@ class Session:
         try:
             self.started = LAUNCHERS[name].start(profile=profile, limits=limits, folder=self.folder)
             process = self.started.process
-            assert process.stdin is not None and process.stdout is not None
+            assert process.stdin is not None
+            assert process.stdout is not None
             self.channel = Channel(process.stdin.fileno(), process.stdout.fileno())
             self.channel.send(self.started.config)
             self.wait_until_ready(name)

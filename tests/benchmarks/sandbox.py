@@ -1,6 +1,6 @@
 """Measures of the sandboxes: start, overhead of a step against plain Python, tool round trip.
 
-    python -m tests.benchmarks.sandbox
+python -m tests.benchmarks.sandbox
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def report(name: str) -> None:
         for title, code in STEPS.items():
             inside = milliseconds(lambda code=code: executor(code), REPEATS)  # type: ignore[misc]
             outside = milliseconds(plain(code), REPEATS)
-            print(f"{name}: step, {title}: {inside:.2f} ms, plain {outside:.2f} ms, added {inside - outside:.2f} ms")
+            print(
+                f"{name}: step, {title}: {inside:.2f} ms, plain {outside:.2f} ms, added {inside - outside:.2f} ms"
+            )
         began = time.perf_counter()
         executor("for n in range(150): echo(n)")
         print(f"{name}: tool round trip {(time.perf_counter() - began) / 150 * 1000:.2f} ms")

@@ -6,7 +6,6 @@ import functools
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,10 +18,10 @@ from agents_runner.sandboxes.profiles import DEFAULT_PROFILE, PackageProfile, im
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Probes are asked again, and what they find is forgotten afterwards."""
     monkeypatch.setattr(select, "probe", functools.cache(select.probe.__wrapped__))
-    yield monkeypatch
+    return monkeypatch
 
 
 def refuse_namespaces(patch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -35,7 +34,9 @@ def refuse_namespaces(patch: pytest.MonkeyPatch, folder: Path) -> None:
 
 def test_both_sandboxes_work_on_this_machine() -> None:
     found = select.available_sandboxes()
-    assert {name: answer.works for name, answer in found.items()} == {"bubblewrap": True, "landlock": True}, found
+    assert {name: answer.works for name, answer in found.items()} == {"bubblewrap": True, "landlock": True}, (
+        found
+    )
 
 
 def test_auto_is_bubblewrap_where_it_works() -> None:
@@ -52,7 +53,9 @@ def test_auto_is_landlock_where_namespaces_are_refused(fresh: pytest.MonkeyPatch
     assert "No permissions to create new namespace" in answer.reason
 
 
-def test_without_any_sandbox_code_is_refused_with_the_reasons(fresh: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_any_sandbox_code_is_refused_with_the_reasons(
+    fresh: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     refuse_namespaces(fresh, tmp_path)
     fresh.setattr(landlock, "abi", lambda: 0)
     target = tmp_path / "ran"

@@ -78,7 +78,9 @@ def test_arrays_come_back_equal(array: np.ndarray) -> None:
 )  # fmt: skip
 def test_tables_come_back_equal(frame: pd.DataFrame) -> None:
     again = there_and_back(frame)
-    pd.testing.assert_frame_equal(again, frame, check_dtype=False, check_index_type=False, check_column_type=False)
+    pd.testing.assert_frame_equal(
+        again, frame, check_dtype=False, check_index_type=False, check_column_type=False
+    )
     assert [str(kind) for kind in again.dtypes] == [str(kind) for kind in frame.dtypes]
 
 
@@ -132,7 +134,15 @@ def test_malformed_wire_values_are_an_error_and_nothing_else(text: str) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"[" * 100_000, b'{"a":' * 100_000, b"[" + b"{}," * 2_000_000 + b"{}]", b"1" * 10_000, b"\xff", b"", b"NaN" * 9],
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b"[" + b"{}," * 2_000_000 + b"{}]",
+        b"1" * 10_000,
+        b"\xff",
+        b"",
+        b"NaN" * 9,
+    ],
 )
 def test_json_that_would_grow_or_break_is_refused_quickly(data: bytes) -> None:
     began = time.monotonic()

@@ -33,7 +33,9 @@ def outcome(function, *arguments):
 @pytest.fixture(params=SANDBOXES)
 def executor(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SandboxExecutor]:
     (tmp_path / "data.txt").write_text("the input")
-    with SandboxExecutor(request.param, limits=LIMITS, inputs={"data.txt": tmp_path / "data.txt"}) as executor:
+    with SandboxExecutor(
+        request.param, limits=LIMITS, inputs={"data.txt": tmp_path / "data.txt"}
+    ) as executor:
         executor.define(OUTCOME)
         yield executor
 
@@ -57,7 +59,13 @@ def secret(tmp_path: Path) -> Path:
 
 def test_no_file_of_the_host_can_be_read(executor: SandboxExecutor, secret: Path) -> None:
     assert value(executor, f"outcome(open, {str(secret)!r})") in ("FileNotFoundError", "PermissionError")
-    for path in ("/etc/passwd", "/etc/hostname", "/proc/1/environ", f"/proc/{os.getpid()}/environ", "/proc/kcore"):
+    for path in (
+        "/etc/passwd",
+        "/etc/hostname",
+        "/proc/1/environ",
+        f"/proc/{os.getpid()}/environ",
+        "/proc/kcore",
+    ):
         text = str(value(executor, f"outcome(lambda: open({path!r}, 'rb').read())"))
         assert text in ("FileNotFoundError", "PermissionError", "ProcessLookupError", "b''")
 
@@ -82,7 +90,11 @@ def test_no_file_of_the_host_can_be_changed(executor: SandboxExecutor, secret: P
         value(executor, "import os\n" + code)
     after = secret.stat()
     assert secret.read_text() == "canary"
-    assert (after.st_mode, after.st_mtime_ns, after.st_uid) == (before.st_mode, before.st_mtime_ns, before.st_uid)
+    assert (after.st_mode, after.st_mtime_ns, after.st_uid) == (
+        before.st_mode,
+        before.st_mtime_ns,
+        before.st_uid,
+    )
     assert os.listdir(secret.parent).count("drop") == 0
     assert "user.x" not in os.listxattr(secret)
 

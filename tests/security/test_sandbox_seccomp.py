@@ -121,7 +121,9 @@ def test_older_landlocks_leave_more_to_the_filter(machine: int) -> None:
     old = {"no_namespaces": True, "landlock_abi": 2}
     assert verdict(machine, "truncate", **old) == REFUSED
     assert verdict(machine, "openat2", **old) == NO_CALL
-    assert verdict(machine, "openat", 0, 0, 0o1000, **old) == REFUSED  # O_TRUNC alone truncates what can be read
+    assert (
+        verdict(machine, "openat", 0, 0, 0o1000, **old) == REFUSED
+    )  # O_TRUNC alone truncates what can be read
     assert verdict(machine, "openat", 0, 0, 0o1001, **old) == seccomp.ALLOW
     assert verdict(machine, "openat", 0, 0, 0o0, **old) == seccomp.ALLOW
     assert verdict(machine, "truncate", **ALONE) == seccomp.ALLOW

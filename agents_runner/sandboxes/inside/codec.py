@@ -436,7 +436,10 @@ class Decoder:
         if not 0 <= rows <= MAX_NODES or not len(columns) == len(dtypes) == len(value):
             raise CodecError("columns do not match")
         index = range(rows) if wire["index"] is None else self.many(wire["index"], depth)
-        series = [self.column(self.many(items, depth), dtype, None) for items, dtype in zip(value, dtypes)]
+        series = [
+            self.column(self.many(items, depth), dtype, None)
+            for items, dtype in zip(value, dtypes, strict=True)
+        ]
         if any(len(column) != rows for column in series) or len(index) != rows:
             raise CodecError("rows do not match")
         frame = pandas.DataFrame(dict(enumerate(series)), index=range(rows))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import json
 import linecache
 import os
 import signal
@@ -78,7 +79,7 @@ class Interpreter:
                 if len(self.received) >= end:
                     message = bytes(self.received[TO_WORKER.size : end])
                     del self.received[:end]
-                    return dict(codec.json.loads(message))
+                    return dict(json.loads(message))
             data = os.read(self.socket, 1 << 18)
             if not data:
                 os._exit(0)

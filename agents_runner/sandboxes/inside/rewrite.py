@@ -170,6 +170,7 @@ def prepare(
         tree = transformer.visit(tree)
         answers = transformer.answers
     last = None
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
-        last = ast.Expression(tree.body.pop().value)
+    if tree.body and isinstance(expression := tree.body[-1], ast.Expr):
+        tree.body.pop()
+        last = ast.Expression(expression.value)
     return Prepared(tree, last, functions, mentioned, answers)

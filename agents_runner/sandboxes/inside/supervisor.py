@@ -7,17 +7,15 @@ that the worker never learns; the worker gets a token per request, so that an an
 
 from __future__ import annotations
 
+import _socket
 import json
 import os
 import resource
 import select
 import signal
-import struct
 import sys
 import time
 from typing import Any
-
-import _socket
 
 from agents_runner.sandboxes.inside import confine, processes, quota
 from agents_runner.sandboxes.inside.interpreter import (
