@@ -33,12 +33,14 @@ class Demo:
         """
         if self._marker.exists():
             return
+        command = DjangoCommand("seed_demo", ["seed_demo"], self._data_dir, self._environment)
         try:
-            command = DjangoCommand("seed_demo", ["seed_demo"], self._data_dir, self._environment)
             seeded = last_json(command.finish(breathe))
         except (StepError, ValueError) as error:
             say(f"The demo team could not be made: {error}")
             return
+        finally:
+            command.discard_output()  # passwords
         accounts, runs = seeded.get("accounts", []), seeded.get("runs", [])
         write_private(self._marker, json.dumps({"runs": runs}))
         if accounts:

@@ -49,6 +49,10 @@ class DjangoCommand:
         """Return what it printed so far."""
         return self.output_file.read_text(encoding="utf-8", errors="replace")
 
+    def discard_output(self) -> None:
+        """Remove what it printed from the disk."""
+        self.output_file.unlink(missing_ok=True)
+
     def reason(self) -> str:
         """Return in one line why it failed."""
         return f"{clear_reason(self.error_file.read_text(encoding='utf-8', errors='replace'))} (all of it: {self.error_file})"
