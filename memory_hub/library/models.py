@@ -8,6 +8,8 @@ from memory_hub.access.models import User
 from memory_hub.access.ownership import OwnedByProject
 from memory_hub.runs.models import Run
 
+from .fields import ExactJSONField
+
 
 class Solution(OwnedByProject):
     """A solved problem: what it is, when it applies, what failed, and which revision of its code is served."""
@@ -80,7 +82,7 @@ class Revision(OwnedByProject):
     signature = models.TextField(blank=True)
     usage_example = models.TextField(blank=True)
     # {"args": [...], "kwargs": {...}, "result": ..., "inputs": {"name": "sha256"}} or null: nothing to replay.
-    check_spec = models.JSONField(null=True, blank=True)
+    check_spec = ExactJSONField(null=True, blank=True)
     # Why there is no check, in words, where there is none.
     check_missing = models.TextField(blank=True)
     explanation = models.TextField(blank=True)
@@ -97,6 +99,8 @@ class Revision(OwnedByProject):
     verified_at = models.DateTimeField(null=True)
     needs_verification = models.BooleanField(default=False)
     verification_attempts = models.PositiveSmallIntegerField(default=0)
+    # While this lies ahead, one worker is replaying the check and no other may.
+    verification_lease_until = models.DateTimeField(null=True)
 
     class Meta(OwnedByProject.Meta):
         ordering = ["-number"]
@@ -188,7 +192,9 @@ class Evidence(OwnedByProject):
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     detail = models.JSONField(default=dict, blank=True)
     # A changed rating or report adds evidence that takes the old one's place.
-    supersedes = models.OneToOneField("self", on_delete=models.SET_NULL, null=True, related_name="superseded_by")
+    supersedes = models.OneToOneField(
+        "self", on_delete=models.SET_NULL, null=True, related_name="superseded_by"
+    )
 
     class Meta(OwnedByProject.Meta):
         ordering = ["-id"]

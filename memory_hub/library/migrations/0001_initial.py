@@ -5,6 +5,7 @@ import django.contrib.postgres.indexes
 import django.db.models.deletion
 import memory_hub.common.clock
 import memory_hub.common.ids
+import memory_hub.library.fields
 from django.conf import settings
 from django.db import migrations, models
 
@@ -57,7 +58,7 @@ class Migration(migrations.Migration):
                 ('entry_point', models.CharField(blank=True, max_length=120)),
                 ('signature', models.TextField(blank=True)),
                 ('usage_example', models.TextField(blank=True)),
-                ('check_spec', models.JSONField(blank=True, null=True)),
+                ('check_spec', memory_hub.library.fields.ExactJSONField(blank=True, null=True)),
                 ('check_missing', models.TextField(blank=True)),
                 ('explanation', models.TextField(blank=True)),
                 ('depends_on', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=120), blank=True, default=list, size=None)),
@@ -70,6 +71,7 @@ class Migration(migrations.Migration):
                 ('verified_at', models.DateTimeField(null=True)),
                 ('needs_verification', models.BooleanField(default=False)),
                 ('verification_attempts', models.PositiveSmallIntegerField(default=0)),
+                ('verification_lease_until', models.DateTimeField(null=True)),
                 ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('author_run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.run')),
                 ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='library.revision')),
