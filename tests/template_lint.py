@@ -22,6 +22,9 @@ BANS = [
     (re.compile(r"""=\s*["']\s*(?:js|javascript):""", re.IGNORECASE), "script in an attribute (js: or javascript:)"),
     (re.compile(r"""<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)\s*=\s*["'](?:https?:)?//""", re.IGNORECASE),
      "file from another site"),
+    (re.compile(r"""\bhx-trigger(?::[\w:]+)?\s*=\s*["'][^"']*\["""), "filter in hx-trigger (it is compiled as script)"),
+    (re.compile(r"<img\b(?![^>]*\balt=)[^>]*>", re.IGNORECASE), "img without alt"),
+    (re.compile(r"<form\b(?![^>]*\bmethod=)[^>]*>", re.IGNORECASE), "form without method"),
     (re.compile(r"\|\s*safe(?:seq)?\b"), "|safe"),
     (re.compile(r"{%\s*autoescape\s+off"), "autoescape off"),
 ]  # fmt: skip
