@@ -104,8 +104,13 @@ class Run(OwnedByProject):
     answer = models.TextField(blank=True)
     # Why it failed, was cancelled or lost, in words for the person who started it.
     reason = models.TextField(blank=True)
+    # {entry_point, args, kwargs, result, replayable, reason}: the call that made the answer, where it is known
     final_call = models.JSONField(null=True)
+    # [{name, value, unit, higher_is_better}]
     metrics = models.JSONField(default=list)
+    # What memory did for it, in ids, since the rooms of memory stand above this one:
+    # {recall, offered: [...], defined: [...], used: [...], lessons: [...], reported_success}
+    memory_use = models.JSONField(default=dict)
     step_count = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
@@ -173,7 +178,11 @@ class Step(OwnedByProject):
     number = models.PositiveIntegerField()
     thought = models.TextField(blank=True)
     code = models.TextField(blank=True)
+    # What the code printed, then the value of its last line, as text.
     observations = models.TextField(blank=True)
+    value = models.TextField(blank=True)
+    # execution, parsing, check, limit, other: whether the error says something of Python or of the model
+    error_kind = models.CharField(max_length=12, blank=True)
     error_type = models.CharField(max_length=200, blank=True)
     error_message = models.TextField(blank=True)
     error_line = models.TextField(blank=True)
@@ -197,12 +206,14 @@ class RunEvent(OwnedByProject):
     class Kind(models.TextChoices):
         QUEUED = "queued"
         STARTED = "started"
+        PREPARED = "prepared"
         RECALLED = "recalled"
         STEP = "step"
         HINT = "hint"
         CANCEL_REQUESTED = "cancel_requested"
         ENDED = "ended"
         CAPTURED = "captured"
+        CAPTURE_FAILED = "capture_failed"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
     sequence = models.PositiveIntegerField()
