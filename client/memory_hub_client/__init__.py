@@ -1,6 +1,7 @@
 """Attach a smolagents agent to a Memory Hub: `attach(agent, HttpHub(url, key=..., project=...))`."""
 
 from .attach import attach
+from .http_hub import HttpHub
 from .hub import Hub, ReportingHub
 from .types import (
     ErrorQuery,
@@ -16,12 +17,14 @@ from .types import (
     RecordedStep,
     RunRecord,
 )
-
-__version__ = "0.1.0"
+from .version import __version__
+from .wire import HubError
 
 __all__ = [
     "ErrorQuery",
+    "HttpHub",
     "Hub",
+    "HubError",
     "LessonHint",
     "Metric",
     "OfferedCallable",
@@ -34,5 +37,6 @@ __all__ = [
     "RecordedStep",
     "ReportingHub",
     "RunRecord",
+    "__version__",
     "attach",
 ]

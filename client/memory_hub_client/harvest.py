@@ -18,7 +18,7 @@ from .errors import read_step_error
 from .types import RecordedStep
 
 _MAX_ANSWER_CHARACTERS = 64_000
-_MAX_OBSERVATION_CHARACTERS = 100_000
+_MAX_OBSERVATION_CHARACTERS = 20_000  # as much as smolagents shows the model of one output
 
 
 def is_kind(value: Any, *class_names: str) -> bool:
