@@ -111,7 +111,7 @@ def solution_rate(*, actor: Actor, solution: Solution, stars: int, note: str = "
         raise InvalidInput("Give 1 to 5 stars.", fields={"stars": "Give 1 to 5 stars."})
     note = prose(note, "note", limit=2_000)
     refuse_secrets({"note": note})
-    solution = lock_solution(solution)
+    solution = lock_solution(solution.id)
     require_not_archived(solution)
     revision = Revision.objects.get(id=solution.approved_revision_id or latest_of(solution))
     earlier = Evidence.objects.filter(
@@ -160,9 +160,9 @@ def _begin(
     require(actor, Permission.REVISION_REVIEW, revision)
     if actor.kind is ActorKind.RUN:
         raise PermissionDenied("A decision is a person's; an agent run makes none.")
-    # The solution first, in this order everywhere: of two decisions at once one waits here, then finds it moved.
-    solution = lock_solution(revision.solution)
+    # Of two decisions at once one waits here, and then finds that the status has moved.
     revision = lock_revision(revision)
+    solution = revision.solution
     require_not_archived(solution)
     if solution.latest_revision_id != (expected_latest or revision.id):
         raise Conflict(

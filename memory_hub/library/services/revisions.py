@@ -42,7 +42,7 @@ def revision_refine(
     None leaves explanation and usage example as they are.
     """
     require(actor, Permission.REVISION_REFINE, solution)
-    solution = lock_solution(solution)
+    solution = lock_solution(solution.id)
     require_not_archived(solution)
     parent = Revision.objects.get(solution=solution, id=latest_of(solution))
     if parent.id != based_on:

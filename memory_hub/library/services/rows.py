@@ -11,24 +11,24 @@ from memory_hub.common.errors import Conflict, NotFound
 from memory_hub.library.models import Revision, Solution
 
 
-def lock_solution(solution: Solution) -> Solution:
+def lock_solution(solution_id: UUID) -> Solution:
     """Return the row as it is now, locked until the transaction ends. Raises NotFound where it is gone."""
-    locked = Solution.objects.select_for_update().filter(id=solution.id).first()
+    locked = Solution.objects.select_for_update().filter(id=solution_id).first()
     if locked is None:
         raise NotFound
     return locked
 
 
 def lock_revision(revision: Revision) -> Revision:
-    """Return the row as it is now, locked until the transaction ends. Raises NotFound where it is gone."""
-    locked = (
-        Revision.objects.select_for_update(of=("self",))
-        .select_related("solution")
-        .filter(id=revision.id)
-        .first()
-    )
+    """Return the row as it is now, and its solution before it, locked until the transaction ends.
+
+    Always in this order, so that no two services wait for each other. Raises NotFound where it is gone.
+    """
+    solution = lock_solution(revision.solution_id)
+    locked = Revision.objects.select_for_update().filter(id=revision.id).first()
     if locked is None:
         raise NotFound
+    locked.solution = solution
     return locked
 
 

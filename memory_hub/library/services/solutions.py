@@ -90,7 +90,7 @@ def solution_change(
     solution was changed after `seen_at`.
     """
     require(actor, Permission.SOLUTION_EDIT, solution)
-    solution = lock_solution(solution)
+    solution = lock_solution(solution.id)
     if solution.approved_revision_id:
         require(actor, Permission.REVISION_REVIEW, solution)
     if seen_at is not None and solution.updated_at != seen_at:
@@ -137,7 +137,7 @@ def may_archive(actor: Actor, solution: Solution) -> bool:
 def solution_delete(*, actor: Actor, solution: Solution, with_lessons: bool = False) -> None:
     """Remove the solution, its revisions, index, evidence, reviews and check files; with_lessons also its lessons."""
     require(actor, Permission.SOLUTION_DELETE, solution)
-    solution = lock_solution(solution)
+    solution = lock_solution(solution.id)
     solution_id = solution.id
     lesson_ids = list(solution.lessons.values_list("id", flat=True)) if with_lessons else []
     if lesson_ids:
@@ -168,7 +168,7 @@ def _remember_read(key: str) -> None:
 
 
 def _set_archived(actor: Actor, solution: Solution, *, archive: bool) -> Solution:
-    solution = lock_solution(solution)
+    solution = lock_solution(solution.id)
     if not may_archive(actor, solution):
         require(actor, Permission.REVISION_REVIEW, solution)
     if bool(solution.archived_at) == archive:
