@@ -26,6 +26,7 @@ app.conf.task_routes = {
 }
 app.conf.beat_schedule = {
     "sweep": {"task": "housekeeping.sweep", "schedule": 15.0},
+    "sweep-library": {"task": "library.sweep", "schedule": 15.0},
     "seal-audit": {"task": "housekeeping.seal_audit", "schedule": 60.0},
 }
 
