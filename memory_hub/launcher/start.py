@@ -18,6 +18,7 @@ from memory_hub.env import ConfigurationError
 from . import migrations
 from . import options as start_options
 from .children import beat, end_leftovers, service_children, web_server, worker
+from .configured import check_services
 from .demo import Demo
 from .django_step import Breathe, DjangoCommand, StepError
 from .environment import hub_environment, wanted_services
@@ -42,6 +43,7 @@ def main(arguments: list[str]) -> int:
     try:
         start_options.check(options)
         database, redis = wanted_services()
+        check_services(database=not database, redis_too=not redis)
         services = EmbeddedServices(options.data, database=database, redis=redis)
         services.hold()
         end_leftovers(options.data)
