@@ -35,6 +35,8 @@ TARGETS = {
     "manage": ["-P", "-m", "memory_hub.launcher.manage"],
     "test": ["-P", str(ROOT / "bin" / "_gates.py")],
 }
+# Of the install in progress; handed on to what it runs.
+_lock_descriptors: list[int] = []
 
 
 class BootstrapError(Exception):
@@ -127,9 +129,7 @@ def _make_venv() -> None:
     if VENV.is_symlink():
         raise BootstrapError(f"{VENV} is a link; remove it, so that the install can be made there.")
     shutil.rmtree(VENV, ignore_errors=True)
-    made = subprocess.run(
-        [sys.executable, "-I", "-m", "venv", str(VENV)], capture_output=True, text=True, check=False
-    )
+    made = _run([sys.executable, "-I", "-m", "venv", str(VENV)], dict(os.environ))
     if made.returncode:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise BootstrapError(
@@ -212,7 +212,30 @@ def _uv_environment(pip: list[str], environment: dict[str, str]) -> dict[str, st
 
 
 def _run(command: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT)
+    """Run to the end, with a dot every five seconds as a sign of life.
+
+    The child shares the install's lock: if we are killed, the next start waits for it instead of joining in.
+    """
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        pass_fds=_lock_descriptors,
+    )
+    while True:
+        try:
+            output, errors = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            print(".", end="", flush=True)
+        except BaseException:
+            process.kill()
+            raise
+        else:
+            return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def _last_lines(text: str, count: int = 6) -> str:
@@ -242,7 +265,11 @@ def _one_at_a_time(command: str) -> Iterator[None]:
         except BlockingIOError:
             print(f"bin/{command}: waiting for another install in this clone ...", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        _lock_descriptors.append(lock.fileno())
+        try:
+            yield
+        finally:
+            _lock_descriptors.clear()
 
 
 def _check_start_options(arguments: list[str]) -> None:

@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import subprocess
+import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -125,3 +127,29 @@ def test_pip_is_not_led_out_of_the_venv(bootstrap, monkeypatch):
     assert not {"PIP_TARGET", "PIP_PREFIX", "PYTHONPATH"} & environment.keys()
     assert environment["PIP_USER"] == "0"
     assert environment["PIP_INDEX_URL"] == "https://index.example/"
+
+
+def test_an_install_whose_parent_was_killed_is_waited_for(bootstrap, tmp_path):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(BOOTSTRAP), str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    with holder:
+        assert holder.stdout.readline() == "installing\n"
+        time.sleep(0.3)
+        holder.kill()
+    started = time.monotonic()
+    with bootstrap._one_at_a_time("start"):
+        waited = time.monotonic() - started
+    assert 0.5 < waited < 5
+
+
+HOLDER = """
+import importlib.util, pathlib, sys
+specification = importlib.util.spec_from_file_location("bootstrap", sys.argv[1])
+module = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(module)
+module.ROOT = pathlib.Path(sys.argv[2])
+with module._one_at_a_time("start"):
+    print("installing", flush=True)
+    module._run(["sleep", "2"], {})
+"""
