@@ -2,7 +2,7 @@
 
 As root, bwrap is started as root and the supervisor leaves uid 0 inside: limits on processes do not bind uid 0, not
 even in a user namespace. As another user everything happens in a user namespace that cannot be nested.
-Each flag that looks odd closes a hole that was measured; see docs/threat-model.md.
+Each flag that looks odd closes a hole that the usual set leaves open: tests/security shows which.
 """
 
 from __future__ import annotations

@@ -10,20 +10,20 @@ from pathlib import Path
 
 PACKAGE = "agents_runner.sandboxes.inside"
 # In the order in which they import each other.
-MODULES = tuple(
-    [
-        "codec",
-        "failures",
-        "processes",
-        "quota",
-        "output",
-        "confine",
-        "rewrite",
-        "recorder",
-        "interpreter",
-        "supervisor",
-    ]
-)
+MODULES = [
+    "encoder",
+    "decoder",
+    "codec",
+    "failures",
+    "processes",
+    "quota",
+    "output",
+    "confine",
+    "rewrite",
+    "recorder",
+    "interpreter",
+]
+MODULES += ["request", "worker", "supervisor"]
 
 LOADER = """
 import marshal, sys, types

@@ -20,7 +20,7 @@ from smolagents.default_tools import FinalAnswerTool
 from smolagents.local_python_executor import CodeOutput, PythonExecutor
 
 from agents_runner.sandboxes import results
-from agents_runner.sandboxes.errors import CannotCross, SandboxBroken
+from agents_runner.sandboxes.errors import CannotCross
 from agents_runner.sandboxes.inside import codec
 from agents_runner.sandboxes.limits import SandboxLimits
 from agents_runner.sandboxes.profiles import DEFAULT_PROFILE, PackageProfile, importable_names, resolve
@@ -201,16 +201,22 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc,unused-ignore]
         return self._session
 
     def _perform(self, body: dict[str, Any]) -> Outcome:
+        """Run `body` in a sandbox that knows everything sent so far; the outcome of whichever request failed."""
         session = self._running()
         if not self._told:
-            self._tell(session)
+            failed = self._tell(session)
+            if failed is not None:
+                return failed
         outcome = session.run(body, call_tool=self._call_tool)
         if outcome.state_lost:
             self._told = False
         return outcome
 
-    def _tell(self, session: Session) -> None:
-        """Give a new worker (or the old one, after a change) everything that was sent so far."""
+    def _tell(self, session: Session) -> Outcome | None:
+        """Give a new worker (or the old one, after a change) everything that was sent so far.
+
+        Returns the outcome that was not good, if any.
+        """
         requests: list[dict[str, Any]] = [
             {"kind": "define", "code": source, "name": title} for source, title in self._definitions
         ]
@@ -222,10 +228,10 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc,unused-ignore]
         requests.append({"kind": "variables", "variables": self._variables})
         for request in requests:
             outcome = session.run(request, call_tool=self._call_tool)
-            error = results.step_error(outcome)
-            if error is not None:
-                raise results.failure(error) if outcome.kind != "protocol" else SandboxBroken(error.message)
+            if results.step_error(outcome) is not None:
+                return outcome
         self._told = True
+        return None
 
     def _call_tool(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         tool = self._tools.get(name)

@@ -25,6 +25,22 @@ YOUNG_SECONDS = 30.0
 FILE_NAME = re.compile(r"[^/\0]{1,255}")
 
 
+def temporary_folder() -> Path:
+    """Where sandboxes' folders go: the usual temporary folder, unless root's is private.
+
+    Root's sandboxes run as another user, who must be able to get there.
+    """
+    usual = Path(tempfile.gettempdir())
+    if os.geteuid() != 0:
+        return usual
+    for folder in (usual, Path("/tmp"), Path("/var/tmp")):
+        with contextlib.suppress(OSError):
+            real = folder.resolve()
+            if all(part.stat().st_mode & stat.S_IXOTH for part in (real, *real.parents)):
+                return folder
+    return usual
+
+
 class SandboxFolder:
     """<temporary folder>/memory-hub-sandbox-.../ with `inputs` (read-only copies), `work` and `tmp`.
 
@@ -36,7 +52,7 @@ class SandboxFolder:
         for name in inputs:
             if not FILE_NAME.fullmatch(name) or name in (".", ".."):
                 raise SandboxError(f"{name!r} is not the name of an input file")
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=temporary_folder()))
         self.lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.inputs = self.path / "inputs"
@@ -81,7 +97,7 @@ def sweep() -> int:
     Returns how many were removed.
     """
     removed = 0
-    for path in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+    for path in temporary_folder().glob(PREFIX + "*"):
         try:
             about = path.lstat()
             if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():

@@ -45,7 +45,7 @@ def test_auto_is_bubblewrap_where_it_works() -> None:
 
 def test_auto_is_landlock_where_namespaces_are_refused(fresh: pytest.MonkeyPatch, tmp_path: Path) -> None:
     refuse_namespaces(fresh, tmp_path)
-    with SandboxExecutor("auto", limits=SandboxLimits(step_seconds=5)) as executor:
+    with SandboxExecutor("auto", limits=SandboxLimits(step_seconds=15)) as executor:
         assert executor.sandbox_name == "landlock"
         assert executor("import os\n(1 + 1, os.path.exists('/sbx'))").output == (2, False)
     answer = select.available_sandboxes()["bubblewrap"]
@@ -134,7 +134,7 @@ def test_the_default_profile_brings_dependencies_and_no_more() -> None:
 
 def test_a_profile_can_be_the_standard_library_alone() -> None:
     profile = PackageProfile("standard", ())
-    with SandboxExecutor(profile=profile, limits=SandboxLimits(step_seconds=5)) as executor:
+    with SandboxExecutor(profile=profile, limits=SandboxLimits(step_seconds=15)) as executor:
         code = "import csv\ntry:\n    import numpy\nexcept ModuleNotFoundError:\n    numpy = None\nnumpy"
         assert executor(code).output is None
 

@@ -1,5 +1,7 @@
 """Starting, cleaning up, and what is left when a process is killed: nothing."""
 
+# ruff: noqa: PTH116, PTH118, PTH208, PTH211
+
 from __future__ import annotations
 
 import os
@@ -20,7 +22,7 @@ from agents_runner.sandboxes.limits import SandboxLimits
 from agents_runner.sandboxes.profiles import DEFAULT_PROFILE, resolve
 
 EVERY_SANDBOX = pytest.mark.parametrize("sandbox", ["bubblewrap", "landlock"])
-LIMITS = SandboxLimits(step_seconds=5)
+LIMITS = SandboxLimits(step_seconds=15)
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -137,9 +139,9 @@ def test_two_sandboxes_at_once_do_not_meet(sandbox: str) -> None:
 def test_a_private_temporary_folder_and_private_inputs_are_enough(
     sandbox: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A data folder may be private (0700). Root's sandboxes run as another user, so its folder must be reachable."""
     private = tmp_path / "data"
     private.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
     (private / "secret.csv").write_text("a\n1\n")
     (private / "secret.csv").chmod(0o600)
     with SandboxExecutor(sandbox, limits=LIMITS, inputs={"secret.csv": private / "secret.csv"}) as executor:

@@ -19,7 +19,9 @@ SUM = "def total(rows, key='a', *, scale=1):\n    return sum(row[key] for row in
 def executor(request: pytest.FixtureRequest, tmp_path: object) -> Iterator[SandboxExecutor]:
     file = tmp_path / "in.csv"  # type: ignore[operator]
     file.write_text("a\n1\n2\n")
-    with SandboxExecutor(request.param, limits=SandboxLimits(step_seconds=10), inputs={"in.csv": file}) as executor:
+    with SandboxExecutor(
+        request.param, limits=SandboxLimits(step_seconds=10), inputs={"in.csv": file}
+    ) as executor:
         yield executor
 
 
@@ -47,7 +49,9 @@ def test_a_call_inside_final_answer(executor: SandboxExecutor) -> None:
 
 
 def test_a_result_in_a_variable_also_of_an_earlier_step(executor: SandboxExecutor) -> None:
-    call = answer(executor, SUM, "result = total([{'b': 2}], key='b')", "print(result)", "final_answer(result)")
+    call = answer(
+        executor, SUM, "result = total([{'b': 2}], key='b')", "print(result)", "final_answer(result)"
+    )
     assert call == RecordedCall("total", True, [[{"b": 2}]], {"key": "b"}, 2, "", "step")
 
 
@@ -84,13 +88,19 @@ def test_recursion_is_one_call(executor: SandboxExecutor) -> None:
 
 
 def test_an_alias_of_the_result(executor: SandboxExecutor) -> None:
-    call = answer(executor, SUM + "def table(): return {'x': [1]}\nfirst = table()\nsecond = first\nfinal_answer(second)")
+    call = answer(
+        executor,
+        SUM + "def table(): return {'x': [1]}\nfirst = table()\nsecond = first\nfinal_answer(second)",
+    )
     assert call is not None
     assert call.entry_point == "table"
 
 
 def test_a_path_as_argument_stays_portable(executor: SandboxExecutor) -> None:
-    call = answer(executor, "def lines(path):\n    return len(open(path).readlines())\nfinal_answer(lines('/inputs/in.csv'))")
+    call = answer(
+        executor,
+        "def lines(path):\n    return len(open(path).readlines())\nfinal_answer(lines('/inputs/in.csv'))",
+    )
     assert call is not None
     assert (call.args, call.result) == (["/inputs/in.csv"], 3)
 
@@ -160,7 +170,10 @@ def test_why_a_call_cannot_be_replayed(executor: SandboxExecutor, code: str, rea
 
 
 def test_arguments_are_recorded_as_they_were_before_the_call(executor: SandboxExecutor) -> None:
-    call = answer(executor, "def drain(items):\n    taken = items[:]\n    items.clear()\n    return taken\nfinal_answer(drain([1, 2]))")
+    call = answer(
+        executor,
+        "def drain(items):\n    taken = items[:]\n    items.clear()\n    return taken\nfinal_answer(drain([1, 2]))",
+    )
     assert call is not None
     assert (call.args, call.result) == ([[1, 2]], [1, 2])
 
@@ -169,7 +182,7 @@ def test_arguments_are_recorded_as_they_were_before_the_call(executor: SandboxEx
 
 
 def test_functions_remain_what_they_were(executor: SandboxExecutor) -> None:
-    code = '''
+    code = """
 import functools, inspect, pickle, threading
 @functools.lru_cache
 def cached(n): return [n]
@@ -188,7 +201,7 @@ thread.start(); thread.join()
 [a is b, cached.cache_info().hits, list(g), str(inspect.signature(keyword)), keyword(1, 2, 4, c=5, d=6),
  pickle.loads(pickle.dumps(keyword)) is keyword, steps.__doc__, inspect.isgeneratorfunction(steps), type(steps).__name__,
  inspect.getsource(keyword).strip()]
-'''
+"""
     found = executor(code).output
     assert found[:3] == [True, 1, [0, 1, 2]]
     assert found[3] == "(a, /, b, *rest, c=3, **more)"

@@ -28,7 +28,8 @@ from agents_runner.sandboxes.inside import processes
 from agents_runner.sandboxes.limits import MEBIBYTE, SandboxLimits
 
 SANDBOXES = ["bubblewrap", "landlock"]
-LIMITS = SandboxLimits(step_seconds=1.5, grace_seconds=0.5, tool_calls_per_step=20, output_bytes=4000)
+LIMITS = SandboxLimits(step_seconds=20, tool_calls_per_step=20, output_bytes=4000)
+QUICK = SandboxLimits(step_seconds=1.5, grace_seconds=0.5)
 
 STUBBORN = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
 
@@ -173,7 +174,8 @@ def test_tool_calls_of_a_step_are_counted(executor: SandboxExecutor) -> None:
     executor("count()")
 
 
-def test_waiting_for_a_tool_does_not_count_as_time_of_the_step(executor: SandboxExecutor) -> None:
+def test_waiting_for_a_tool_does_not_count_as_time_of_the_step(make: Make) -> None:
+    executor = make(limits=QUICK)
     executor.send_tools({"slow": lambda: time.sleep(2)})
     executor("slow()\nx = 1")
     assert executor.last_step is not None
@@ -184,7 +186,10 @@ def test_tools_are_reached_by_their_names_only(executor: SandboxExecutor) -> Non
     executor.send_tools({"echo": lambda value: value})
     code = "call = echo.__closure__[1].cell_contents if callable(echo.__closure__[0].cell_contents) is False else None\n"
     code += "interpreter = [c.cell_contents for c in echo.__closure__ if hasattr(c.cell_contents, 'call_tool')][0]\n"
-    assert failed(executor, code + "interpreter.call_tool('__init__', (), {})").error.exception_type == "NameError"
+    assert (
+        failed(executor, code + "interpreter.call_tool('__init__', (), {})").error.exception_type
+        == "NameError"
+    )
 
 
 def test_variables_are_defined_inside(executor: SandboxExecutor) -> None:
@@ -218,7 +223,11 @@ def test_a_path_in_a_variable_or_from_a_tool_means_the_same_file(make: Make, tmp
     seen: list[str] = []
     executor.send_tools({"pick": lambda path: seen.append(path) or "/inputs/a.txt"})
     executor.send_variables({"path": "/inputs/a.txt"})
-    assert executor("open(path).read(), open(pick(path)).read(), path").output == ("content", "content", "/inputs/a.txt")
+    assert executor("open(path).read(), open(pick(path)).read(), path").output == (
+        "content",
+        "content",
+        "/inputs/a.txt",
+    )
     assert seen == ["/inputs/a.txt"]
 
 
@@ -308,7 +317,9 @@ def test_a_syntax_error_names_its_line(executor: SandboxExecutor) -> None:
 
 
 def test_an_exception_that_cannot_be_shown_is_still_an_error(executor: SandboxExecutor) -> None:
-    error = failed(executor, "class Odd(Exception):\n    def __str__(self): raise SystemExit\nraise Odd").error
+    error = failed(
+        executor, "class Odd(Exception):\n    def __str__(self): raise SystemExit\nraise Odd"
+    ).error
     assert error.exception_type == "Odd"
     assert len(failed(executor, "raise ValueError('x' * 10**7)").error.message) < 9000
     assert failed(executor, "def f(): f()\nf()").error.exception_type == "RecursionError"
@@ -318,19 +329,20 @@ def test_an_exception_that_cannot_be_shown_is_still_an_error(executor: SandboxEx
 # -- limits
 
 
-def test_a_step_that_takes_too_long_keeps_its_variables_when_it_can_be_stopped(executor: SandboxExecutor) -> None:
+def test_a_step_that_takes_too_long_keeps_its_variables_when_it_can_be_stopped(make: Make) -> None:
+    executor = make(limits=QUICK)
     executor("kept = 41")
     began = time.monotonic()
     error = failed(executor, "kept += 1\nprint('working')\nwhile True:\n    pass")
     assert isinstance(error, StepTimedOut)
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 4
     assert (error.error.kind, error.error.state_lost, error.error.line in (3, 4)) == ("timeout", False, True)
     assert executor.state["_print_outputs"] == "working\n"
     assert executor("kept").output == 42
 
 
 def test_a_step_that_cannot_be_stopped_is_killed_and_says_that_its_variables_are_gone(make: Make) -> None:
-    executor = make()
+    executor = make(limits=QUICK)
     executor.send_tools({"echo": lambda value: value})
     executor.send_variables({"given": 7})
     executor.define("def helper():\n    return 'defined'")
@@ -437,7 +449,7 @@ def test_another_thread_can_interrupt_a_step(executor: SandboxExecutor) -> None:
     began = time.monotonic()
     error = failed(executor, "import time\ntime.sleep(1000)")
     assert isinstance(error, StepInterrupted)
-    assert time.monotonic() - began < 1.3
+    assert time.monotonic() - began < 2
     assert executor("kept").output == 1
 
 
@@ -449,7 +461,7 @@ def test_a_step_that_ignores_an_interrupt_is_killed_within_a_second(make: Make) 
     error = failed(executor, STUBBORN)
     assert isinstance(error, StepInterrupted)
     assert error.error.state_lost
-    assert time.monotonic() - began < 1.6
+    assert time.monotonic() - began < 3
 
 
 def test_an_interrupt_while_a_tool_runs_ends_the_step_when_it_returns(executor: SandboxExecutor) -> None:

@@ -8,6 +8,7 @@ final_answer would.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import io
 import json
 import linecache
@@ -61,7 +62,7 @@ class Interpreter:
 
     @staticmethod
     def text_stream(descriptor: int) -> io.TextIOWrapper:
-        raw = open(descriptor, "wb", buffering=0, closefd=False)
+        raw = open(descriptor, "wb", buffering=0, closefd=False)  # noqa: SIM115 - for as long as the worker lives
         buffered = io.BufferedWriter(raw, 64 * 1024)
         return io.TextIOWrapper(buffered, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
@@ -124,10 +125,8 @@ class Interpreter:
 
     def flush(self) -> None:
         for stream in (self.stdout, self.stderr, sys.stdout, sys.stderr):
-            try:
+            with contextlib.suppress(BaseException):  # the code may have put anything there
                 stream.flush()
-            except BaseException:
-                pass
 
     # -- requests -------------------------------------------------------------------------------------------------
 

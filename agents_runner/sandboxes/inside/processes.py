@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -70,10 +71,8 @@ def descendants(root: int) -> list[int]:
 
 def kill(pid: int, number: int = signal.SIGKILL) -> None:
     """Send a signal to a process that may be gone."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def kill_descendants(root: int, *, spare: int = 0, seconds: float = 2.0) -> bool:

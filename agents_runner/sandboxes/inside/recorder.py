@@ -69,7 +69,8 @@ class Recorder:
         """What a rewritten call site really calls: `function` itself, or a stand-in that records this one call."""
         site = self.sites[number]
         name = site.function
-        if function is None or self.namespace.get(name) is not function or name not in self.origin:
+        current: Any = self.namespace.get(name)
+        if current is not function or name not in self.origin:
             return function
         count = self.counts[name] = self.counts.get(name, 0) + 1
         if count > CALLS_PER_FUNCTION:

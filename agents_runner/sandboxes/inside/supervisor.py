@@ -7,7 +7,6 @@ that the worker never learns; the worker gets a token per request, so that an an
 
 from __future__ import annotations
 
-import _socket
 import json
 import os
 import resource
@@ -18,49 +17,17 @@ import time
 from typing import Any
 
 from agents_runner.sandboxes.inside import confine, processes, quota
-from agents_runner.sandboxes.inside.interpreter import (
-    READY,
-    RESULT,
-    TO_SUPERVISOR,
-    TO_WORKER,
-    TOOL_CALL,
-    Interpreter,
-)
+from agents_runner.sandboxes.inside.interpreter import READY, TOOL_CALL
 from agents_runner.sandboxes.inside.output import Output
+from agents_runner.sandboxes.inside.request import Request
+from agents_runner.sandboxes.inside.worker import Disturbed, Worker
 
 HOST_IN, HOST_OUT = 0, 1
 POLL_SECONDS = 0.1
+DRAIN_SECONDS = 0.005
 QUIET_SECONDS = 1.0  # in less, process ids cannot have gone once round
 INTERRUPT_GRACE_SECONDS = 0.5
-LINE_BYTES = 24 * 1024 * 1024
 CHUNK = 1 << 18
-
-
-class Request:
-    """What the worker is busy with."""
-
-    def __init__(self, message: dict[str, Any]) -> None:
-        self.id: str = message["id"]
-        self.token = os.urandom(8)
-        self.seconds_left = float(message["seconds"])
-        self.began = time.monotonic()
-        self.running_since: float | None = self.began  # None while a tool runs on the host
-        self.stopping = ""
-        self.kill_at = float("inf")
-        self.cpu_before: float | None = None
-
-    def remaining(self) -> float:
-        if self.running_since is None:
-            return float("inf")
-        return self.seconds_left - (time.monotonic() - self.running_since)
-
-    def pause(self) -> None:
-        self.seconds_left = self.remaining()
-        self.running_since = None
-
-    def resume(self) -> None:
-        if self.running_since is None:
-            self.running_since = time.monotonic()
 
 
 class Supervisor:
@@ -77,47 +44,11 @@ class Supervisor:
         self.told_ready = False
         self.host_buffer = bytearray(received)
         self.next_look = 0.0
+        self.next_drain = 0.0
         self.next_disk_look = 0.0
-        self.spawn()
+        self.worker = Worker(config)
 
     # -- the worker -------------------------------------------------------------------------------------------------
-
-    def spawn(self) -> None:
-        self.ready = False
-        self.from_worker = bytearray()
-        self.to_worker = bytearray()
-        ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        self.socket = ours
-        self.output_fd, write_end = os.pipe()
-        os.set_blocking(self.output_fd, False)
-        ours.setblocking(False)
-        self.worker = os.fork()
-        if self.worker == 0:
-            self.become_worker(theirs.fileno(), write_end)
-        theirs.close()
-        os.close(write_end)
-        self.pidfd = os.pidfd_open(self.worker)
-
-    def become_worker(self, socket: int, output: int) -> None:
-        try:
-            socket, output = os.dup(socket), os.dup(output)
-            null = os.open("/dev/null", os.O_RDONLY)
-            high = [
-                os.dup2(descriptor, 100 + position)
-                for position, descriptor in enumerate((socket, output, null))
-            ]
-            os.dup2(high[2], 0)
-            os.dup2(high[1], 1)
-            os.dup2(high[1], 2)
-            os.dup2(high[0], 3, inheritable=False)
-            os.closerange(4, 4096)
-            confine.confine(self.config)
-            os.chdir(self.config["work"])
-            Interpreter(3, {**self.config, "value_bytes": self.limits["value_bytes"]}).serve()
-        except BaseException as error:
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
-        finally:
-            os._exit(1)
 
     def kill_all(self) -> None:
         """Kill everything but ourselves, and empty what they could write to."""
@@ -137,17 +68,15 @@ class Supervisor:
                 return status
             if pid == 0:
                 return status
-            if pid == self.worker:
+            if pid == self.worker.pid:
                 status = code
 
     def restart(self, kind: str, detail: str) -> None:
         """The worker is lost: kill what is left, report, begin anew."""
         self.kill_all()
-        self.drain()
+        self.worker.drain(self.output)
         request, self.request = self.request, None
-        os.close(self.pidfd)
-        os.close(self.output_fd)
-        self.socket.close()
+        self.worker.close()
         if request is not None:
             self.report(request, request.stopping or kind, detail, state_lost=True)
         elif self.ready:
@@ -155,7 +84,8 @@ class Supervisor:
         else:
             self.send({"op": "failed", "detail": f"{detail} {self.output.text()[:4000]}"})
             os._exit(2)
-        self.spawn()
+        self.ready = False
+        self.worker = Worker(self.config)
 
     # -- to and from the host -----------------------------------------------------------------------------------
 
@@ -198,7 +128,7 @@ class Supervisor:
     def on_message(self, message: dict[str, Any]) -> None:
         request = self.request
         if message["op"] == "run" and request is None:
-            self.drain()
+            self.worker.drain(self.output)
             self.output.clear()
             if self.lost:
                 detail, self.lost = self.lost, ""
@@ -206,59 +136,27 @@ class Supervisor:
                 return
             self.request = Request(message)
             self.next_look = time.monotonic() + POLL_SECONDS
-            processes.kill(self.worker, signal.SIGCONT)
-            self.tell_worker({**message["body"], "token": self.request.token.hex()})
+            processes.kill(self.worker.pid, signal.SIGCONT)
+            self.worker.tell({**message["body"], "token": self.request.token.hex()})
         elif request is not None and message.get("id") == request.id:
             if message["op"] == "tool_result":
                 request.resume()
-                self.tell_worker(message["body"])
+                self.worker.tell(message["body"])
             elif message["op"] == "interrupt":
                 self.stop("interrupted", INTERRUPT_GRACE_SECONDS)
 
-    def tell_worker(self, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode("ascii")
-        self.to_worker += TO_WORKER.pack(len(data)) + data
-        self.flush_worker()
-
-    def flush_worker(self) -> None:
-        try:
-            while self.to_worker:
-                del self.to_worker[: self.socket.send(self.to_worker[:CHUNK])]
-        except OSError:
-            pass  # full (poll tells us when not), or the worker is gone (its pidfd tells us)
-
     # -- from the worker --------------------------------------------------------------------------------------------
 
-    def drain(self) -> None:
-        """Take what was printed; bounded, since something may print without end."""
-        for _ in range(64):
-            try:
-                data = os.read(self.output_fd, CHUNK)
-            except OSError:
-                return
-            if not data:
-                return
-            self.output.add(data)
-
     def on_worker(self) -> None:
+        worker = self.worker
+        worker.read()
         try:
-            data = self.socket.recv(CHUNK)
-        except OSError:
-            return
-        self.from_worker += data
-        while len(self.from_worker) >= TO_SUPERVISOR.size:
-            kind, token, length = TO_SUPERVISOR.unpack_from(self.from_worker)
-            if kind not in (READY, TOOL_CALL, RESULT) or length > LINE_BYTES:
-                self.restart(
-                    "protocol", "The code disturbed the sandbox's own communication, so it was restarted."
-                )
-                return
-            end = TO_SUPERVISOR.size + length
-            if len(self.from_worker) < end:
-                return
-            payload = bytes(self.from_worker[TO_SUPERVISOR.size : end])
-            del self.from_worker[:end]
-            self.on_frame(kind, token, payload)
+            while worker is self.worker and (frame := worker.next_frame()) is not None:
+                self.on_frame(*frame)
+        except Disturbed:
+            self.restart(
+                "protocol", "The code disturbed the sandbox's own communication, so it was restarted."
+            )
 
     def on_frame(self, kind: bytes, token: bytes, payload: bytes) -> None:
         request = self.request
@@ -272,7 +170,7 @@ class Supervisor:
         elif kind == TOOL_CALL:
             request.pause()
             if request.stopping:
-                self.tell_worker({"interrupt": True})
+                self.worker.tell({"interrupt": True})
             else:
                 self.send({"op": "tool_call", "id": request.id}, payload)
         else:
@@ -281,13 +179,13 @@ class Supervisor:
     def finish(self, request: Request, payload: bytes) -> None:
         """The worker is done: freeze it until the next request, report, and kill whatever it left running."""
         self.request = None
-        processes.kill(self.worker, signal.SIGSTOP)
-        self.drain()
+        processes.kill(self.worker.pid, signal.SIGSTOP)
+        self.worker.drain(self.output)
         self.report(request, request.stopping or "done", "", state_lost=False, payload=payload)
         newest = processes.last_pid()
         if newest and newest == self.newest and time.monotonic() - request.began < QUIET_SECONDS:
             return  # nobody has started a process since the last look, which found none
-        if processes.kill_descendants(os.getpid(), spare=self.worker):
+        if processes.kill_descendants(os.getpid(), spare=self.worker.pid):
             self.newest = newest
         else:
             self.restart("processes", "What the code left running could not be stopped.")
@@ -302,9 +200,9 @@ class Supervisor:
         request.stopping = why
         request.kill_at = time.monotonic() + grace
         if request.running_since is None:
-            self.tell_worker({"interrupt": True})
+            self.worker.tell({"interrupt": True})
         else:
-            processes.kill(self.worker, signal.SIGINT)
+            processes.kill(self.worker.pid, signal.SIGINT)
 
     def look(self) -> None:
         """Compare what is used with what is allowed."""
@@ -355,36 +253,46 @@ class Supervisor:
         request = self.request
         if request is None:
             return None
-        return max(0.0, min(POLL_SECONDS, request.remaining(), request.kill_at - time.monotonic()))
+        now = time.monotonic()
+        seconds = min(POLL_SECONDS, request.remaining(), request.kill_at - now)
+        if now < self.next_drain:
+            seconds = min(seconds, self.next_drain - now)
+        return max(0.0, seconds)
 
     def run(self) -> None:
         while True:
+            worker = self.worker
             poller = select.poll()
             poller.register(HOST_IN, select.POLLIN)
-            poller.register(self.socket.fileno(), select.POLLIN | (select.POLLOUT if self.to_worker else 0))
-            poller.register(self.output_fd, select.POLLIN)
-            poller.register(self.pidfd, select.POLLIN)
+            poller.register(worker.socket.fileno(), select.POLLIN | (select.POLLOUT if worker.pending else 0))
+            if time.monotonic() >= self.next_drain:
+                poller.register(worker.output, select.POLLIN)
+            poller.register(worker.pidfd, select.POLLIN)
             seconds = self.wait_seconds()
             events = dict(poller.poll(None if seconds is None else seconds * 1000 + 0.5))
-            socket, output, pidfd = self.socket.fileno(), self.output_fd, self.pidfd
-            if output in events:
-                self.drain()
-            if events.get(socket, 0) & select.POLLOUT:
-                self.flush_worker()
-            if events.get(socket, 0) & (select.POLLIN | select.POLLHUP):
+            died = worker.pidfd in events
+            about_socket = events.get(worker.socket.fileno(), 0)
+            if worker.output in events:
+                worker.drain(self.output)
+                # Code that prints line by line shall not wake us for every line.
+                self.next_drain = time.monotonic() + DRAIN_SECONDS
+            if about_socket & select.POLLOUT:
+                worker.flush()
+            if about_socket & (select.POLLIN | select.POLLHUP):
                 self.on_worker()
             if HOST_IN in events:
                 self.on_host()
-            if pidfd in events and pidfd == self.pidfd and self.socket.fileno() == socket:
+            if died and worker is self.worker:
                 self.on_death()
             self.look()
 
     def on_death(self) -> None:
-        for _ in range(200):  # its last words may still be on the line
-            before = len(self.from_worker)
-            self.on_worker()
-            if len(self.from_worker) == before:
-                break
+        while self.worker.read():
+            pass  # its last words may still be on the line
+        worker = self.worker
+        self.on_worker()
+        if worker is not self.worker:
+            return
         status = self.reap()
         number = os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else 0
         how = f"by signal {signal.Signals(number).name}" if number else "by leaving the process"
