@@ -84,6 +84,8 @@ def acting_as(actor: Actor) -> Iterator[Actor]:
             yield actor
         finally:
             _current.reset(token)
+        if connection.needs_rollback:  # asked for by undo(): it takes the settings back as well
+            return
         if outer is not None:
             _set(outer)
         elif connection.savepoint_ids:  # inside somebody else's bare transaction: leave nothing behind
