@@ -1,18 +1,22 @@
 """What every API view shares: the actor's transaction, undone where the answer is a refusal, and safe retries."""
 
 import hashlib
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from memory_hub.access.actor import Actor, acting_as
 from memory_hub.access.models import Project
 from memory_hub.access.selectors import project_get
 from memory_hub.common.errors import Conflict, HubError, InvalidInput
+from memory_hub.common.pagination import HubPagination
 
 from .models import IdempotentAnswer
 
@@ -51,6 +55,18 @@ class HubView(APIView):
         """Return the project of the path, or raise NotFound."""
         return project_get(self.actor, self.kwargs["team"], self.kwargs["project"])
 
+    def paged(self, rows: QuerySet[Any], show: Callable[[list[Any]], list[dict[str, Any]]]) -> Response:
+        """Return one page of the rows as {count, next, previous, results}; `show` renders the rows of the page."""
+        paginator = HubPagination()
+        page = paginator.paginate_queryset(rows, self.request, view=self)
+        return paginator.get_paginated_response(show(list(page or [])))
+
+    def input(self, serializer: type[Serializer[Any]], **options: Any) -> Any:
+        """Return the validated body of the request, or raise InvalidInput with its fields."""
+        shaped = serializer(data=self.request.data, **options)
+        shaped.is_valid(raise_exception=True)
+        return shaped.validated_data
+
 
 def idempotent(request: Request, actor: Actor, project: Project) -> "IdempotentAnswer | Response | None":
     """Begin a write that may be retried with the same Idempotency-Key.
@@ -63,7 +79,9 @@ def idempotent(request: Request, actor: Actor, project: Project) -> "IdempotentA
         return None
     if len(key) > 128:
         raise InvalidInput("Idempotency-Key may be at most 128 characters.")
-    body = request._request.body if request.content_type == "application/json" else b""
+    # To be called before request.data is read, which is when the body can still be had as it came.
+    as_json = (request.content_type or "").partition(";")[0].strip() == "application/json"
+    body = request._request.body if as_json else b""
     said = f"{request.method} {request.path}\n".encode() + body
     digest = hashlib.sha256(said).hexdigest()
     actor_id = actor.through_id or actor.user_id
