@@ -167,7 +167,7 @@ class Attachment:
         self.current = run
         run.sandbox = self._guard("name the sandbox", None, sandbox_of, self.agent)
         query = RecallQuery(task=run.task, sandbox=run.sandbox, top_k=self.top_k, max_tokens=self.max_tokens)
-        recall = self._guard("recall", RecallResult(), self.hub.recall, query)
+        recall = self._guard("recall", RecallResult(), lambda: self.hub.recall(query))
         self._guard("offer what was recalled", None, self._offer, run, full_task, recall, additional_args)
         return run
 
@@ -209,7 +209,7 @@ class Attachment:
         record = self._guard("read the run", None, build_record, run, answer, error)
         if record is not None:
             run.used_revision_ids = record.used_revision_ids
-            self._guard("record the run", None, self.hub.record, record)
+            self._guard("record the run", None, lambda: self.hub.record(record))
 
     # ------------------------------------------------------------------ errors
 
@@ -266,7 +266,7 @@ class Attachment:
             run.reported_success = success
             run.metrics.extend(metrics)
             return
-        send = getattr(self.hub, "report", None)
+        send = self._guard("find report()", None, getattr, self.hub, "report", None)
         if self.last is None or self.last.recall.recall_id is None or send is None:
             logger.warning(
                 "Nothing to report on: no run of this agent has recalled anything from a hub that listens"

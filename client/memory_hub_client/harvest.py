@@ -32,7 +32,7 @@ def record_step(step: Any, observations: str | None, opening_tag: str) -> Record
     usage = step.token_usage
     return RecordedStep(
         number=int(step.step_number),
-        thought=_thought(step.model_output, opening_tag),
+        thought=thought_of(step, opening_tag),
         code=code,
         observations=(observations or "")[:_MAX_OBSERVATION_CHARACTERS],
         error=read_step_error(step.error, code) if step.error is not None else None,
@@ -50,7 +50,9 @@ def has_content(step: Any) -> bool:
     )
 
 
-def _thought(model_output: Any, opening_tag: str) -> str:
+def thought_of(step: Any, opening_tag: str = "<code>") -> str:
+    """What the model said before its code. `opening_tag` is the agent's `code_block_tags[0]`."""
+    model_output = step.model_output
     if not isinstance(model_output, str):
         return ""
     text = model_output

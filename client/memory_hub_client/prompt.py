@@ -45,8 +45,8 @@ def task_with_memory(
     # Cut what came from the hub, never our own lines: a function that exists must be listed.
     text = "\n\n".join(parts)[: max(_MIN_CHARACTERS, max_tokens * _CHARACTERS_PER_TOKEN)]
     if defined:
-        cards = "\n".join(f"- {_signature(item)}" for item in defined)
-        text = f"{text}\n\nFunctions already defined in your Python session:\n{cards}".lstrip()
+        cards = "\n".join(f"- `{_signature(item)}`" for item in defined)
+        text = f"{text}\n\nFunctions from memory, already defined in your Python session:\n{cards}".lstrip()
     if not text:
         return task
     call = (
@@ -75,4 +75,4 @@ def _signature(item: OfferedCallable) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_MAX_SIGNATURE_CHARACTERS]
+    return " ".join(text.replace("`", "'").split())[:_MAX_SIGNATURE_CHARACTERS]
