@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -102,6 +103,9 @@ class EmbeddedServices:
             if self._postgres is not None:
                 self._postgres.stop()
             self._postgres = self._redis = None
+            if self._held and (sockets := socket_folder(self.data_dir)).parent != self.data_dir:
+                with suppress(OSError):
+                    sockets.rmdir()
             self._held = False
             self._lock.release()
 

@@ -239,10 +239,12 @@ def test_configured_services_are_used_and_left_alone(installation, tmp_path):
         pytest.skip("the services of this test are open to the present user only")
     theirs = EmbeddedServices(tmp_path / "theirs", durable=False)
     urls = theirs.start()
+    data = installation.folder / "other-data"
     try:
-        installation.data = installation.folder / "other-data"
         hub = installation.start(
             "--no-demo",
+            "--data",
+            str(data),
             DATABASE_URL=urls.database_url,
             MIGRATE_DATABASE_URL=urls.migrate_database_url,
             REDIS_URL=urls.redis_url,
@@ -253,7 +255,7 @@ def test_configured_services_are_used_and_left_alone(installation, tmp_path):
         assert hub.end() == 0
         with psycopg.connect(urls.database_url) as connection:
             assert connection.execute("SELECT count(*) > 10 FROM django_migrations").fetchone() == (True,)
-        assert not (installation.data / "postgres.json").exists()
+        assert not (data / "postgres.json").exists()
     finally:
         root = theirs.postgres.cluster.root
         theirs.stop()
