@@ -82,7 +82,11 @@ executor = SandboxExecutor({sandbox!r})
 executor.send_tools({{"report": lambda: print(*processes.descendants(os.getpid()), flush=True)}})
 executor("import os, time\\nif os.fork() == 0:\\n    os.setsid()\\n    time.sleep(100)\\nreport()\\nwhile True: pass")
 """
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(REPOSITORY)}
+    environment = {
+        **os.environ,
+        "TMPDIR": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *filter(None, sys.path)]),
+    }
     tmp_path.chmod(0o755)
     for folder in tmp_path.parents[:2]:
         if folder.stat().st_uid == os.geteuid() and folder != Path("/tmp"):

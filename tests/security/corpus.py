@@ -6,7 +6,7 @@
 Never run this against anything that is not a finished sandbox: the snippets write to the machine.
 """
 
-# ruff: noqa: PTH116, PTH118, PTH208, PTH211
+# ruff: noqa: PTH208
 
 from __future__ import annotations
 

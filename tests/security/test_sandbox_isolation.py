@@ -1,6 +1,6 @@
 """What code inside a sandbox cannot reach. Harmless probes: if one fails, nothing on the machine is damaged."""
 
-# ruff: noqa: PTH116, PTH118, PTH208, PTH211
+# ruff: noqa: PTH208
 
 from __future__ import annotations
 
