@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,28 @@ def test_auto_is_landlock_where_namespaces_are_refused(fresh: pytest.MonkeyPatch
     answer = select.available_sandboxes()["bubblewrap"]
     assert not answer.works
     assert "No permissions to create new namespace" in answer.reason
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("setpriv"), reason="only root can give up rights like this"
+)
+def test_with_the_rights_of_an_ordinary_container_landlock_really_holds() -> None:
+    """Root with the capabilities Docker leaves it: the kernel itself refuses the namespaces."""
+    kept = ("setuid", "setgid", "chown", "dac_override", "fowner", "kill", "sys_chroot", "setpcap")
+    code = (
+        "from agents_runner.sandboxes.select import available_sandboxes\n"
+        "from agents_runner.sandboxes.executor import SandboxExecutor\n"
+        "assert not available_sandboxes()['bubblewrap'].works\n"
+        "with SandboxExecutor() as executor:\n"
+        "    print(executor.sandbox_name, executor('import os, pandas\\nos.getuid() > 0').output)\n"
+    )
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
+    bounding = ",".join(["-all", *(f"+{name}" for name in kept)])
+    result = subprocess.run(
+        ["setpriv", f"--bounding-set={bounding}", "--inh-caps=-all", sys.executable, "-c", code],
+        check=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert result.stdout.split() == ["landlock", "True"]
 
 
 def test_without_any_sandbox_code_is_refused_with_the_reasons(
