@@ -11,6 +11,7 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -163,22 +164,26 @@ def environment_of(agent: Any) -> dict[str, Any]:
     """What a solution may depend on. Nothing of the host: no variables, paths, user or machine names."""
     executor = getattr(agent, "python_executor", None)
     sandbox = sandbox_of(agent)
-    try:
-        smolagents = version("smolagents")
-    except PackageNotFoundError:
-        smolagents = None
     return {
         "agent": type(agent).__name__,
         "executor": type(executor).__name__ if executor is not None else None,
         "sandbox": sandbox,
         # Elsewhere the sandbox has a Python of its own, and only it could say which.
         "python": platform.python_version() if sandbox == "local" else None,
-        "smolagents": smolagents,
+        "smolagents": _smolagents_version(),
         "model": _text_or_none(getattr(getattr(agent, "model", None), "model_id", None)),
         "authorized_imports": sorted(str(name) for name in getattr(agent, "authorized_imports", None) or ()),
         "tools": sorted(str(name) for name in getattr(agent, "tools", None) or ()),
         "managed_agents": sorted(str(name) for name in getattr(agent, "managed_agents", None) or ()),
     }
+
+
+@cache  # reading it costs more than all the rest of a record
+def _smolagents_version() -> str | None:
+    try:
+        return version("smolagents")
+    except PackageNotFoundError:
+        return None
 
 
 def _text_or_none(value: Any) -> str | None:
