@@ -6,6 +6,7 @@ from django.db import models
 from memory_hub.access.models import ApiKey, User
 from memory_hub.access.ownership import OwnedByProject
 from memory_hub.access.permissions import Role, Scope
+from memory_hub.common.fields import ExactJSONField
 
 
 class Connection(OwnedByProject):
@@ -105,7 +106,7 @@ class Run(OwnedByProject):
     # Why it failed, was cancelled or lost, in words for the person who started it.
     reason = models.TextField(blank=True)
     # {entry_point, args, kwargs, result, replayable, reason}: the call that made the answer, where it is known
-    final_call = models.JSONField(null=True)
+    final_call = ExactJSONField(null=True)
     # [{name, value, unit, higher_is_better}]
     metrics = models.JSONField(default=list)
     # What memory did for it, in ids, since the rooms of memory stand above this one:
@@ -127,7 +128,8 @@ class Run(OwnedByProject):
         ]
         constraints = [
             models.CheckConstraint(
-                condition=~models.Q(state="running") | models.Q(lease_until__isnull=False), name="run_running_has_lease"
+                condition=~models.Q(state="running") | models.Q(lease_until__isnull=False),
+                name="run_running_has_lease",
             ),
             models.CheckConstraint(
                 condition=models.Q(state__in=["queued", "running"]) | models.Q(ended_at__isnull=False),

@@ -2,10 +2,12 @@
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
-import memory_hub.common.clock
-import memory_hub.common.ids
 from django.conf import settings
 from django.db import migrations, models
+
+import memory_hub.common.clock
+import memory_hub.common.fields
+import memory_hub.common.ids
 
 
 class Migration(migrations.Migration):
@@ -66,7 +68,7 @@ class Migration(migrations.Migration):
                 ('environment', models.JSONField(default=dict)),
                 ('answer', models.TextField(blank=True)),
                 ('reason', models.TextField(blank=True)),
-                ('final_call', models.JSONField(null=True)),
+                ('final_call', memory_hub.common.fields.ExactJSONField(null=True)),
                 ('metrics', models.JSONField(default=list)),
                 ('memory_use', models.JSONField(default=dict)),
                 ('step_count', models.PositiveIntegerField(default=0)),

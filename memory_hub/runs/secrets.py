@@ -1,0 +1,26 @@
+"""Secrets at rest: Fernet under ENCRYPTION_KEYS. The first key encrypts, all of them decrypt, so keys can rotate."""
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+
+from memory_hub.common.errors import Unavailable
+
+
+def encrypt(secret: str) -> str:
+    """Return a token that only this hub's keys can read."""
+    return _fernet().encrypt(secret.encode()).decode()
+
+
+def decrypt(token: str) -> str:
+    """Return the secret. Raises Unavailable where no key of this hub reads the token."""
+    try:
+        return _fernet().decrypt(token.encode()).decode()
+    except InvalidToken:
+        raise Unavailable(
+            "A stored secret cannot be read with this hub's ENCRYPTION_KEY. Enter the key of the connection again.",
+            code="secret_unreadable",
+        ) from None
+
+
+def _fernet() -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in settings.ENCRYPTION_KEYS])

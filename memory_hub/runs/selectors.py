@@ -1,0 +1,83 @@
+"""Reads of the runs room."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from memory_hub.access.actor import Actor
+from memory_hub.access.models import Project, User
+from memory_hub.access.permissions import Permission
+from memory_hub.access.policy import require
+from memory_hub.common.errors import NotFound
+
+from .models import Connection, Run, RunEvent, RunInput, Step
+
+
+def runs(actor: Actor, project: Project, *, state: str = "", starter: UUID | None = None) -> QuerySet[Run]:
+    """Return a project's runs, newest first, of one state and one person where asked."""
+    require(actor, Permission.RUN_READ, project)
+    rows = Run.objects.visible_to(actor).filter(project=project).select_related("starter", "connection")
+    if state:
+        rows = rows.filter(state=state)
+    if starter is not None:
+        rows = rows.filter(starter_id=starter)
+    return rows
+
+
+def run_get(actor: Actor, run_id: UUID, *, project: Project | None = None) -> Run:
+    """Return a run that the actor may see (of this project, where given). Raises NotFound, PermissionDenied."""
+    rows = (
+        Run.objects.visible_to(actor)
+        .select_related("starter", "connection", "project__team")
+        .filter(id=run_id)
+    )
+    run = (rows if project is None else rows.filter(project=project)).first()
+    if run is None:
+        raise NotFound
+    require(actor, Permission.RUN_READ, run)
+    return run
+
+
+def inputs(actor: Actor, run: Run) -> QuerySet[RunInput]:
+    """Return the input files of a run, by name."""
+    return RunInput.objects.visible_to(actor).filter(run=run)
+
+
+def steps(actor: Actor, run: Run) -> QuerySet[Step]:
+    """Return the steps of a run in order."""
+    return Step.objects.visible_to(actor).filter(run=run)
+
+
+def events(actor: Actor, run: Run, *, after: int = 0) -> QuerySet[RunEvent]:
+    """Return the log of a run in order, from behind a sequence number."""
+    return RunEvent.objects.visible_to(actor).filter(run=run, sequence__gt=after).select_related("step")
+
+
+def starters(actor: Actor, project: Project) -> QuerySet[User]:
+    """Return the people who started runs in a project, by name."""
+    ids = Run.objects.visible_to(actor).filter(project=project).values("starter_id")
+    return User.objects.filter(id__in=ids).order_by("name")
+
+
+def connections(actor: Actor, project: Project) -> QuerySet[Connection]:
+    """Return a project's connections that are in use, by name."""
+    require(actor, Permission.RUN_READ, project)
+    return (
+        Connection.objects.visible_to(actor)
+        .filter(project=project, retired_at=None)
+        .select_related("created_by")
+    )
+
+
+def connection_get(actor: Actor, connection_id: UUID, *, project: Project | None = None) -> Connection:
+    """Return a connection in use that the actor may see. Raises NotFound."""
+    rows = (
+        Connection.objects.visible_to(actor)
+        .filter(id=connection_id, retired_at=None)
+        .select_related("created_by")
+    )
+    connection = (rows if project is None else rows.filter(project=project)).first()
+    if connection is None:
+        raise NotFound
+    require(actor, Permission.RUN_READ, connection)
+    return connection
