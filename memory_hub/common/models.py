@@ -1,6 +1,6 @@
 """Abstract bases. No table is made from here."""
 
-from typing import Any, Protocol, Self
+from typing import Protocol, Self, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -18,7 +18,11 @@ class SeesProjects(Protocol):
     def project_ids(self) -> list[UUID]: ...
 
 
-class ProjectRowQuerySet(models.QuerySet[Any]):
+# Generic, so that the type checker knows of each model's rows what they are.
+_Row = TypeVar("_Row", bound=models.Model, covariant=True)
+
+
+class ProjectRowQuerySet(models.QuerySet[_Row]):
     """Rows that belong to a project."""
 
     def visible_to(self, actor: SeesProjects) -> Self:
