@@ -25,7 +25,8 @@ app.conf.task_routes = {
     "housekeeping.*": {"queue": "housekeeping"},
 }
 app.conf.beat_schedule = {
-    "sweep": {"task": "housekeeping.sweep", "schedule": 15.0},
+    "sweep-runs": {"task": "housekeeping.sweep_runs", "schedule": 15.0},
+    "sweep-run-files": {"task": "housekeeping.sweep_run_files", "schedule": 3600.0},
     "sweep-library": {"task": "library.sweep", "schedule": 15.0},
     "seal-audit": {"task": "housekeeping.seal_audit", "schedule": 60.0},
 }
