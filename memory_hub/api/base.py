@@ -5,8 +5,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django_filters import FilterSet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -15,10 +19,14 @@ from rest_framework.views import APIView
 from memory_hub.access.actor import Actor, acting_as
 from memory_hub.access.models import Project
 from memory_hub.access.selectors import project_get
-from memory_hub.common.errors import Conflict, HubError, InvalidInput
+from memory_hub.common.errors import Conflict, HubError, InvalidInput, TooLarge
 from memory_hub.common.pagination import HubPagination
 
 from .models import IdempotentAnswer
+
+RETRY = OpenApiParameter(
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="A retry with the same key changes nothing twice."
+)
 
 
 class HubView(APIView):
@@ -28,6 +36,7 @@ class HubView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)  # authentication, in a transaction of its own
+        _read_body(request)
         self.actor = request.auth
         self._transaction = ExitStack()
         self._transaction.enter_context(acting_as(self.actor))
@@ -39,7 +48,7 @@ class HubView(APIView):
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         try:
             self._leave(failed=response.status_code >= 400)  # commits: only then may 201 be said
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is no success any more
             response = self.handle_exception(error)
         return super().finalize_response(request, response, *args, **kwargs)
 
@@ -68,6 +77,36 @@ class HubView(APIView):
         return shaped.validated_data
 
 
+def filtered(filters: type[FilterSet], request: Request, rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the rows that the query string asks for. Raises InvalidInput for values that a filter does not know."""
+    found = filters(request.query_params, queryset=rows, request=request)
+    if not found.is_valid():
+        raise InvalidInput("The filters are not valid: see `fields`.", fields=found.errors)
+    return found.qs
+
+
+def filter_parameters(filters: type[FilterSet]) -> list[OpenApiParameter]:
+    """Return the filters, and the page, as OpenAPI shows them."""
+    shown = [
+        OpenApiParameter(
+            name, str, description=found.label or "", enum=[value for value, _ in found.extra.get("choices", [])] or None
+        )
+        for name, found in filters.base_filters.items()
+    ]
+    return [*shown, OpenApiParameter("page", int), OpenApiParameter("page_size", int)]
+
+
+def _read_body(request: Request) -> None:
+    """Read the body as it came, before anybody parses it. Raises TooLarge: DRF itself reads without a limit."""
+    if (request.content_type or "").startswith("multipart/"):
+        return  # uploads go to disk, each with its own limit
+    try:
+        request._request.body  # noqa: B018 - kept by Django
+    except RequestDataTooBig:
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        raise TooLarge(f"A request may take at most {limit:,} bytes.") from None
+
+
 def idempotent(request: Request, actor: Actor, project: Project) -> "IdempotentAnswer | Response | None":
     """Begin a write that may be retried with the same Idempotency-Key.
 
@@ -79,7 +118,6 @@ def idempotent(request: Request, actor: Actor, project: Project) -> "IdempotentA
         return None
     if len(key) > 128:
         raise InvalidInput("Idempotency-Key may be at most 128 characters.")
-    # To be called before request.data is read, which is when the body can still be had as it came.
     as_json = (request.content_type or "").partition(";")[0].strip() == "application/json"
     body = request._request.body if as_json else b""
     said = f"{request.method} {request.path}\n".encode() + body
@@ -100,8 +138,9 @@ def idempotent(request: Request, actor: Actor, project: Project) -> "IdempotentA
 def remember(answer: "IdempotentAnswer | None", response: Response) -> Response:
     """Keep the answer of a write for its retries; returns it."""
     if answer is not None:
-        from django.core.serializers.json import DjangoJSONEncoder
         import json
+
+        from django.core.serializers.json import DjangoJSONEncoder
 
         answer.body = json.loads(json.dumps(response.data, cls=DjangoJSONEncoder))
         answer.status = response.status_code
@@ -109,4 +148,4 @@ def remember(answer: "IdempotentAnswer | None", response: Response) -> Response:
     return response
 
 
-__all__ = ["HubError", "HubView", "idempotent", "remember"]
+__all__ = ["RETRY", "HubError", "HubView", "filter_parameters", "filtered", "idempotent", "remember"]

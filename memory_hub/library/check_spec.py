@@ -28,12 +28,14 @@ def clean_check(spec: Mapping[str, Any], inputs: Mapping[str, str]) -> dict[str,
     said = {"args": list(args), "kwargs": dict(kwargs), "result": spec["result"]}
     try:
         text = json.dumps(said, ensure_ascii=False, allow_nan=False)
-        size = len(text.encode("utf-8", "surrogatepass"))
+        size = len(text.encode())
         same = json.loads(text) == said
     except (TypeError, ValueError, RecursionError):
         size, same = 0, False
     if not same:
-        raise _invalid("The arguments and the result must be plain JSON values (no NaN, no infinity).")
+        raise _invalid(
+            "The arguments and the result must be plain JSON values (no NaN, no infinity, no half of a surrogate pair)."
+        )
     if size > MAX_CHECK_BYTES:
         raise _invalid(
             f"The arguments and the result take {size:,} bytes; at most {MAX_CHECK_BYTES:,} are kept."

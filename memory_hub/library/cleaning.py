@@ -42,7 +42,12 @@ def revision_values(draft: NewSolution, inputs: Mapping[str, str], *, captured: 
         entry_point, signature, missing = "", "", error.message
     check = None
     if draft.check_spec is not None and entry_point:
-        check = clean_check(draft.check_spec, inputs)
+        try:
+            check = clean_check(draft.check_spec, inputs)
+        except InvalidInput as error:
+            if not captured:
+                raise
+            missing = error.message
     elif draft.check_spec is not None and not captured:
         message = "A check calls the entry point, and a script has none."
         raise InvalidInput(message, fields={"check_spec": message})

@@ -67,6 +67,12 @@ def top_level_functions(code: str) -> list[str]:
     return list(dict.fromkeys(n.name for n in body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)))
 
 
+def guess_entry_point(code: str) -> str:
+    """Return the name of the only top-level function, or nothing where there is none or a choice."""
+    names = top_level_functions(code)
+    return names[0] if len(names) == 1 else ""
+
+
 def _parse(code: str) -> ast.Module:
     try:
         with warnings.catch_warnings():

@@ -6,9 +6,8 @@ from django.db import models
 
 from memory_hub.access.models import User
 from memory_hub.access.ownership import OwnedByProject
+from memory_hub.common.fields import ExactJSONField
 from memory_hub.runs.models import Run
-
-from .fields import ExactJSONField
 
 
 class Solution(OwnedByProject):

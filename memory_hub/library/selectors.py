@@ -11,6 +11,7 @@ from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import require
 from memory_hub.common.errors import NotFound
+from memory_hub.runs.models import Run
 
 from .models import Evidence, Lesson, Link, Revision, Solution
 from .quality import NO_EVIDENCE, Observations, Quality, quality_of
@@ -60,6 +61,14 @@ def revision_get(actor: Actor, revision_id: UUID) -> Revision:
     if found is None:
         raise NotFound
     require(actor, Permission.LIBRARY_READ, found)
+    return found
+
+
+def revision_in(actor: Actor, solution_id: UUID, revision_id: UUID) -> Revision:
+    """Return a solution's revision by its id. Raises NotFound for a revision of another solution."""
+    found = revision_get(actor, revision_id)
+    if found.solution_id != solution_id:
+        raise NotFound
     return found
 
 
@@ -113,6 +122,16 @@ def alike_lessons(actor: Actor, lesson: Lesson) -> "QuerySet[Lesson]":
         project_id=lesson.project_id, fingerprint=lesson.fingerprint
     )
     return same.exclude(id=lesson.id)
+
+
+def run_behind(actor: Actor, run_id: UUID | None) -> Run | None:
+    """Return the run that a report or lesson names; None where it names none. Raises NotFound for an unseen one."""
+    if run_id is None:
+        return None
+    found = Run.objects.visible_to(actor).filter(id=run_id).first()
+    if found is None:
+        raise NotFound("There is no such run.")
+    return found
 
 
 def evidence_of(actor: Actor, solution: Solution) -> "QuerySet[Evidence]":

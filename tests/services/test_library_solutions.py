@@ -64,7 +64,7 @@ def test_code_comes_back_as_exactly_the_bytes_that_went_in(cast: Cast, code: str
 
 def test_a_check_comes_back_with_its_keys_in_order_and_its_odd_characters(cast: Cast) -> None:
     columns = {"zip": 1, "a": 2, "middle": 3}
-    check = {"args": [columns, "a\x00b", "\ud800", 1e22], "kwargs": {}, "result": {"b": 0.1, "a": -0.0}}
+    check = {"args": [columns, "a\x00b", "\u202e", 1e22], "kwargs": {}, "result": {"b": 0.1, "a": -0.0}}
     kept = again(propose(cast.actor(cast.bob), cast.project, check_spec=check).revision).check_spec
     assert kept == {**check, "inputs": {}}
     assert list(kept["args"][0]) == ["zip", "a", "middle"]
@@ -135,6 +135,19 @@ def test_a_captured_entry_point_that_is_no_function_is_kept_as_a_script_that_say
         revision = solution_propose(actor=actor, project=cast.project, draft=odd, run=run).revision
     assert (revision.entry_point, revision.check_spec) == ("", None)
     assert "no top-level function" in revision.check_missing
+
+
+def test_a_captured_check_that_cannot_be_kept_is_left_out_with_the_reason(cast: Cast) -> None:
+    run = start_run(cast.project, cast.bob)
+    actor = run_actor(run)
+    odd = draft(check_spec={"args": ["\ud800"], "result": 1})
+    with acting_as(actor):
+        revision = solution_propose(actor=actor, project=cast.project, draft=odd, run=run).revision
+    assert (revision.check_spec, revision.needs_verification) == (None, False)
+    assert "plain JSON" in revision.check_missing
+    bob = cast.actor(cast.bob)
+    with acting_as(bob), pytest.raises(InvalidInput, match="plain JSON"):
+        solution_propose(actor=bob, project=cast.project, draft=odd)
 
 
 def test_a_run_of_another_project_cannot_be_named(cast: Cast) -> None:

@@ -5,7 +5,7 @@ import django.contrib.postgres.indexes
 import django.db.models.deletion
 import memory_hub.common.clock
 import memory_hub.common.ids
-import memory_hub.library.fields
+import memory_hub.common.fields
 from django.conf import settings
 from django.db import migrations, models
 
@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
                 ('entry_point', models.CharField(blank=True, max_length=120)),
                 ('signature', models.TextField(blank=True)),
                 ('usage_example', models.TextField(blank=True)),
-                ('check_spec', memory_hub.library.fields.ExactJSONField(blank=True, null=True)),
+                ('check_spec', memory_hub.common.fields.ExactJSONField(blank=True, null=True)),
                 ('check_missing', models.TextField(blank=True)),
                 ('explanation', models.TextField(blank=True)),
                 ('depends_on', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=120), blank=True, default=list, size=None)),
