@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -37,7 +37,7 @@ class HubView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)  # authentication, in a transaction of its own
         _read_body(request)
-        self.actor = request.auth
+        self.actor = cast(Actor, request.auth)
         self._transaction = ExitStack()
         self._transaction.enter_context(acting_as(self.actor))
 
@@ -64,7 +64,7 @@ class HubView(APIView):
         """Return the project of the path, or raise NotFound."""
         return project_get(self.actor, self.kwargs["team"], self.kwargs["project"])
 
-    def paged(self, rows: QuerySet[Any], show: Callable[[list[Any]], list[dict[str, Any]]]) -> Response:
+    def paged(self, rows: QuerySet[Any], show: Callable[[list[Any]], Any]) -> Response:
         """Return one page of the rows as {count, next, previous, results}; `show` renders the rows of the page."""
         paginator = HubPagination()
         page = paginator.paginate_queryset(rows, self.request, view=self)
@@ -123,6 +123,8 @@ def idempotent(request: Request, actor: Actor, project: Project) -> "IdempotentA
     said = f"{request.method} {request.path}\n".encode() + body
     digest = hashlib.sha256(said).hexdigest()
     actor_id = actor.through_id or actor.user_id
+    if actor_id is None:
+        return None
     try:
         with transaction.atomic():  # waits for a first try that is still going on
             return IdempotentAnswer.objects.create(

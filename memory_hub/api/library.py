@@ -18,6 +18,7 @@ from memory_hub.library.drafts import Metric, NewSolution
 from memory_hub.library.filters import SolutionFilter
 from memory_hub.library.services.evidence import evidence_report
 from memory_hub.library.services.revisions import KEEP_CHECK, check_change, revision_refine
+from memory_hub.library.services.rows import latest_of
 from memory_hub.library.services.solutions import (
     solution_archive,
     solution_change,
@@ -249,7 +250,7 @@ class VerifyView(HubView):
     def post(self, request: Request, solution: UUID) -> Response:
         """Ask for the check to be run again; `check_is_waiting` is true until the result is there."""
         found = selectors.solution_get(self.actor, solution)
-        wanted = self.input(VerifyIn).get("revision") or found.latest_revision_id
+        wanted = self.input(VerifyIn).get("revision") or latest_of(found)
         revision = selectors.revision_in(self.actor, found.id, wanted)
         revision = verification_request(actor=self.actor, revision=revision)
         return Response(show_revisions(self.actor, [revision])[0], status=status.HTTP_202_ACCEPTED)

@@ -52,7 +52,7 @@ class RevisionOut(serializers.Serializer):
     depends_on = serializers.ListField(child=serializers.CharField())
     author = serializers.SerializerMethodField()
     author_run = serializers.UUIDField(source="author_run_id", allow_null=True)
-    parent = serializers.UUIDField(source="parent_id", allow_null=True)
+    parent = serializers.UUIDField(source="parent_id", allow_null=True)  # type: ignore[assignment]
     change_note = serializers.CharField()
     created_at = serializers.DateTimeField()
     quality = serializers.SerializerMethodField()
@@ -170,7 +170,7 @@ class EvidenceOut(serializers.Serializer):
 class LinkOut(serializers.Serializer):
     id = serializers.UUIDField()
     kind = serializers.CharField()
-    source = serializers.UUIDField(source="source_id")
+    source = serializers.UUIDField(source="source_id")  # type: ignore[assignment]
     target = serializers.UUIDField(source="target_id", allow_null=True)
     target_lesson = serializers.UUIDField(source="target_lesson_id", allow_null=True)
     title = serializers.SerializerMethodField()

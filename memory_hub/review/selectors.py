@@ -106,6 +106,8 @@ def reviews_of(actor: Actor, solution: Solution) -> "QuerySet[Review]":
 
 def rating_of(actor: Actor, solution: Solution) -> Rating | None:
     """Return the stars that the actor's person gave, if any."""
+    if actor.user_id is None:
+        return None
     return Rating.objects.visible_to(actor).filter(solution=solution, user_id=actor.user_id).first()
 
 
