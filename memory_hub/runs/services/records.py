@@ -58,7 +58,7 @@ def run_record(*, actor: Actor, project: Project, recorded: RecordedRun) -> Run:
         scopes=sorted(RUN_SCOPES if actor.scopes is None else RUN_SCOPES & actor.scopes),
         origin=Run.Origin.RECORDED,
         task=task,
-        model_label=shorten(storable(str(recorded.environment.get("model") or "")), 200),
+        model_label=shorten(mask(storable(str(recorded.environment.get("model") or "")))[0], 200),
         sandbox=_sandbox(recorded),
         sandbox_used=_sandbox(recorded),
         memory_on=recorded.recall_id is not None,
