@@ -37,7 +37,7 @@ class HubView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)  # authentication, in a transaction of its own
         _read_body(request)
-        self.actor = cast(Actor, request.auth)
+        self.actor = cast("Actor", request.auth)
         self._transaction = ExitStack()
         self._transaction.enter_context(acting_as(self.actor))
 
