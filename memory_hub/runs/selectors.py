@@ -4,24 +4,19 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from memory_hub.access.actor import Actor
-from memory_hub.access.models import Project, User
+from memory_hub.access.actor import Actor, ActorKind, acting_as, as_system
+from memory_hub.access.models import ApiKey, Project, User
 from memory_hub.access.permissions import Permission
-from memory_hub.access.policy import require
-from memory_hub.common.errors import NotFound
+from memory_hub.access.policy import actor_for_key, actor_for_user, require
+from memory_hub.common.errors import HubError, NotFound
 
 from .models import Connection, Run, RunEvent, RunInput, Step
 
 
-def runs(actor: Actor, project: Project, *, state: str = "", starter: UUID | None = None) -> QuerySet[Run]:
-    """Return a project's runs, newest first, of one state and one person where asked."""
+def runs(actor: Actor, project: Project) -> QuerySet[Run]:
+    """Return a project's runs, newest first."""
     require(actor, Permission.RUN_READ, project)
-    rows = Run.objects.visible_to(actor).filter(project=project).select_related("starter", "connection")
-    if state:
-        rows = rows.filter(state=state)
-    if starter is not None:
-        rows = rows.filter(starter_id=starter)
-    return rows
+    return Run.objects.visible_to(actor).filter(project=project).select_related("starter", "connection")
 
 
 def run_get(actor: Actor, run_id: UUID, *, project: Project | None = None) -> Run:
@@ -38,6 +33,32 @@ def run_get(actor: Actor, run_id: UUID, *, project: Project | None = None) -> Ru
     return run
 
 
+def still_sees(actor: Actor, run_id: UUID) -> bool:
+    """Say whether the person or key may see the run with the rights they have now; for streams that last for hours."""
+    try:
+        now_actor = _as_of_now(actor)
+        with acting_as(now_actor):
+            run_get(now_actor, run_id)
+    except HubError:
+        return False
+    return True
+
+
+def _as_of_now(actor: Actor) -> Actor:
+    if actor.user_id is None:
+        raise NotFound
+    with as_system():
+        if actor.kind is ActorKind.KEY and actor.through_id is not None:
+            key = ApiKey.objects.select_related("owner").filter(id=actor.through_id).first()
+            if key is None or key.state != "active":
+                raise NotFound
+            return actor_for_key(key)
+        user = User.objects.filter(id=actor.user_id).first()
+    if user is None:
+        raise NotFound
+    return actor_for_user(user)
+
+
 def inputs(actor: Actor, run: Run) -> QuerySet[RunInput]:
     """Return the input files of a run, by name."""
     return RunInput.objects.visible_to(actor).filter(run=run)
@@ -51,6 +72,12 @@ def steps(actor: Actor, run: Run) -> QuerySet[Step]:
 def events(actor: Actor, run: Run, *, after: int = 0) -> QuerySet[RunEvent]:
     """Return the log of a run in order, from behind a sequence number."""
     return RunEvent.objects.visible_to(actor).filter(run=run, sequence__gt=after).select_related("step")
+
+
+def moments(actor: Actor, run: Run) -> dict[str, RunEvent]:
+    """Return the last event of each kind but steps and hints: what was recalled, how it ended, what it left."""
+    kinds = [kind for kind in RunEvent.Kind.values if kind not in (RunEvent.Kind.STEP, RunEvent.Kind.HINT)]
+    return {event.kind: event for event in events(actor, run).filter(kind__in=kinds)}
 
 
 def starters(actor: Actor, project: Project) -> QuerySet[User]:
