@@ -3,9 +3,11 @@
 import logging
 from uuid import UUID
 
-from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
+
+# Ours by name: in a web process nothing else would have made it, and Celery's own default knows no Redis.
+from memory_hub.celery import app
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +20,7 @@ def nudge(task: str, *ids: UUID) -> None:
 
     def send() -> None:
         try:
-            current_app.send_task(task, args=[str(item) for item in ids], retry=True, retry_policy=_RETRY)
+            app.send_task(task, args=[str(item) for item in ids], retry=True, retry_policy=_RETRY)
         except (OperationalError, OSError) as error:
             logger.warning("%s is not sent now (%s); the sweep will send it", task, error)
 

@@ -2,13 +2,17 @@
 
 import hashlib
 import io
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
+from kombu.exceptions import OperationalError
 
 from memory_hub.access.actor import acting_as
 from memory_hub.access.permissions import Role, Scope
+from memory_hub.celery import app
 from memory_hub.common.errors import Conflict, HubError, InvalidInput, PermissionDenied, SecretFound, TooLarge
 from memory_hub.runs.models import Run, RunInput
 from memory_hub.runs.selectors import inputs, run_get, runs
@@ -247,3 +251,24 @@ def test_steps_are_counted_on_the_run(cast: Cast) -> None:
     take_step(run, 2)
     now_run = again(run)
     assert (now_run.step_count, now_run.input_tokens, now_run.output_tokens) == (2, 200, 40)
+
+
+def test_the_nudge_is_in_the_queue_of_runs_once_the_run_is_committed(
+    committed_cast: Cast, settings: Any
+) -> None:
+    broker = redis.Redis.from_url(settings.REDIS_URL)
+    broker.delete("runs")
+    run = start(committed_cast.bob, make_connection(committed_cast.project))
+    message = broker.lpop("runs")
+    assert message is not None
+    assert json.loads(message)["headers"]["task"] == "agents_runner.execute_run"
+    assert str(run.id) in json.loads(message)["headers"]["argsrepr"]
+
+
+def test_a_dead_broker_only_delays_the_run(committed_cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OperationalError("no broker")
+
+    monkeypatch.setattr(app, "send_task", refuse)
+    run = start(committed_cast.bob, make_connection(committed_cast.project))
+    assert again(run).state == Run.State.QUEUED
