@@ -227,6 +227,8 @@ CELERY_TIMEZONE = "UTC"
 # --- Memory Hub -------------------------------------------------------------------------------------------
 # auto | bubblewrap | landlock; what a run uses unless its form says otherwise.
 SANDBOX_DEFAULT = env_str("SANDBOX", "auto")
+# The sample tasks that the form for a new run offers: data that the runner ships.
+SAMPLES_FOLDER = BASE_DIR / "agents_runner" / "samples"
 # minilm (in the install, no network) | none (words and trigrams only).
 EMBEDDER = env_str("EMBEDDER", "minilm")
 # Addresses on loopback or private networks are refused for model endpoints unless the operator allows them.
