@@ -5,6 +5,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
@@ -20,6 +21,10 @@ from .library_input import CodeField
 _KINDS = ("execution", "parsing", "check", "limit", "other")
 
 
+def _default_sandbox() -> str:
+    return settings.SANDBOX_DEFAULT
+
+
 class InputIn(serializers.Serializer):
     """A file for a run, for bodies in JSON; larger ones are sent as multipart/form-data."""
 
@@ -32,7 +37,7 @@ class RunIn(serializers.Serializer):
 
     task = CodeField(help_text="What the agent shall do, in words.")
     connection = serializers.CharField(help_text="Id or name of a model connection of the project.")
-    sandbox = serializers.ChoiceField(choices=SANDBOXES, default="auto")
+    sandbox = serializers.ChoiceField(choices=SANDBOXES, default=_default_sandbox)
     memory_on = serializers.BooleanField(default=True)
     max_steps = serializers.IntegerField(default=8)
     time_limit_seconds = serializers.IntegerField(default=300)

@@ -9,9 +9,10 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -52,13 +53,17 @@ class LogEntry:
 
     event: RunEvent
     run: Run
+    # The last event of each kind up to this one: what was recalled is still to be shown when the run ends.
+    moments: Mapping[str, RunEvent]
     # What the entry became for those who show it, by kind of showing, so that many watchers cost one rendering.
     shown: dict[str, "asyncio.Future[str]"] = field(default_factory=dict, compare=False)
 
     async def text(self, render: "Render", shown_as: str) -> str:
         """Return what `render` makes of this entry, made once."""
         if shown_as not in self.shown:
-            self.shown[shown_as] = asyncio.ensure_future(asyncio.to_thread(render, self))
+            self.shown[shown_as] = asyncio.ensure_future(
+                asyncio.to_thread(_without_keeping_a_connection, partial(render, self))
+            )
         # Shielded: a watcher that leaves must not take the text from the others.
         return await asyncio.shield(self.shown[shown_as])
 
@@ -78,10 +83,11 @@ class _Log:
     def is_settled(self) -> bool:
         return bool(self.entries) and self.entries[-1].run.is_settled
 
-    def extend(self, entries: Iterable[LogEntry]) -> None:
-        for entry in entries:
-            if entry.event.sequence == len(self.entries) + 1:  # a read may overlap the one before
-                self.entries.append(entry)
+    def extend(self, events: Iterable[RunEvent]) -> None:
+        for event in events:
+            if event.sequence == len(self.entries) + 1:  # a read may overlap the one before
+                earlier = self.entries[-1].moments if self.entries else {}
+                self.entries.append(LogEntry(event, event.run, {**earlier, event.kind: event}))
         changed, self.changed = self.changed, asyncio.Event()
         changed.set()
 
@@ -223,13 +229,13 @@ def _broadcaster() -> Broadcaster:
     return _broadcasters.setdefault(asyncio.get_running_loop(), Broadcaster())
 
 
-def _read(run_id: UUID, after: int) -> list[LogEntry]:
-    """Return the entries behind `after`, each with its step and the run as the same statement saw them."""
+def _read(run_id: UUID, after: int) -> list[RunEvent]:
+    """Return the events behind `after`, each with its step, and with the run as the same statement saw it."""
 
-    def read() -> list[LogEntry]:
+    def read() -> list[RunEvent]:
         with as_system():
             events = RunEvent.objects.filter(run_id=run_id, sequence__gt=after).select_related("step", "run")
-            return [LogEntry(event=event, run=event.run) for event in events.order_by("sequence")]
+            return list(events.order_by("sequence"))
 
     return _without_keeping_a_connection(read)
 

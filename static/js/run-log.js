@@ -52,3 +52,13 @@ if (log) {
   document.addEventListener("htmx:sse:error", () => connectionState(true));
   document.addEventListener("htmx:after:sse:connection", () => connectionState(false));
 }
+
+/* The seconds of a run that is running go on counting between two messages: [data-elapsed] holds what the server counted. */
+const since = new WeakMap();
+setInterval(() => {
+  for (const element of document.querySelectorAll("[data-elapsed]")) {
+    if (!since.has(element)) since.set(element, performance.now() - Number(element.dataset.elapsed) * 1000);
+    const seconds = Math.floor((performance.now() - since.get(element)) / 1000);
+    element.textContent = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  }
+}, 1000);

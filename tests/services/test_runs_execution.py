@@ -398,3 +398,9 @@ def test_step_data_has_a_column_for_each_field() -> None:
     columns = {field.name for field in Step._meta.get_fields()}
     assert set(StepData.__dataclass_fields__) <= columns
     assert step_append.__doc__
+
+
+def test_what_a_terminal_would_show_as_colour_is_taken_out(run: Run) -> None:
+    step = again(take_step(run, observations="\x1b[31mred\x1b[0m \x1b]0;title\x07plain", code='print("\x1b[0m")'))
+    assert step.observations == "red plain"
+    assert step.code == 'print("\x1b[0m")'

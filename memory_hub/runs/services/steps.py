@@ -1,5 +1,6 @@
 """What a run shows while it works: steps, hints, and other entries of its log. Once written, never lost."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -18,6 +19,9 @@ MAX_TEXT_CHARACTERS = 100_000
 _TEXTS = (
     "thought", "code", "observations", "value", "error_type", "error_message", "error_line", "traceback", "hint",
 )  # fmt: skip
+# What a terminal would turn into colours and titles; on a page it is only noise.
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+_PRINTED = ("observations", "value", "error_message", "traceback")
 
 
 def step_append(*, run: Run, holder: str, step: StepData) -> Step:
@@ -72,6 +76,8 @@ def event_append(
 def step_values(step: StepData, secrets: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the columns of a step: what PostgreSQL can store, clipped, masked."""
     values = asdict(step)
+    for name in _PRINTED:
+        values[name] = _TERMINAL.sub("", values[name])
     for name in _TEXTS:
         values[name] = mask(clipped(storable(values[name])), secrets)[0]
     values["error_type"] = values["error_type"][:200]
