@@ -76,7 +76,7 @@ def _pieces(run: Run, events: Iterable[RunEvent]) -> dict[str, Any]:
     data = {event.kind: event.data for event in events}
     failed = data.get(RunEvent.Kind.CAPTURE_FAILED)
     return {
-        "recalled": _recalled(data.get(RunEvent.Kind.RECALLED)),
+        "recalled": _recalled(data.get(RunEvent.Kind.RECALLED), run.memory_use.get("used") or []),
         "captured": data.get(RunEvent.Kind.CAPTURED),
         "capture_failed": failed["reason"] if failed else "",
         "answer_json": _pretty(run.answer),
@@ -84,21 +84,32 @@ def _pieces(run: Run, events: Iterable[RunEvent]) -> dict[str, Any]:
     }
 
 
-def _recalled(data: dict[str, Any] | None) -> dict[str, Any] | None:
+def _recalled(data: dict[str, Any] | None, used: list[str]) -> dict[str, Any] | None:
     """Return what was recalled with each item whole: a program elsewhere may have written less."""
     if data is None:
         return None
     items = [item for item in data.get("items") or [] if isinstance(item, dict)]
-    names = ("solution", "revision", "title", "status", "verification", "reason", "entry_point")
+    names = ("solution", "title", "status", "verification")
     return {
         "items": [
             {
                 **{name: str(item.get(name) or "") for name in names},
+                "reason": _why(item, used),
                 "score": item["score"] if isinstance(item.get("score"), int | float) else None,
             }
             for item in items
         ]
     }
+
+
+def _why(item: dict[str, Any], used: list[str]) -> str:
+    """Return why the item was recalled, how it was offered, and whether the agent used it."""
+    said = [str(item.get("reason") or "").strip()]
+    if item.get("entry_point"):
+        said.append(f"Offered as the function {item['entry_point']}().")
+    if item.get("revision") in used:
+        said.append("Used.")
+    return " ".join(part if part.endswith((".", "!", "?")) else f"{part}." for part in said if part)
 
 
 def _seconds(run: Run) -> float | None:

@@ -255,7 +255,7 @@ def test_the_page_shows_everything_that_happened(cast: Cast, bob: Client, connec
     page = text_of(bob.get(f"{LEDGER}/runs/{run.id}/"))
     for shown in (
         "Count the &lt;b&gt;cats&lt;/b&gt;.", "/inputs/cats.csv", "rehearsal (scripted replies, no model)", "landlock",
-        "3.0.1", "Count rows", "83 %", "same words: count", "count_rows</code>, and used", "I try &lt;i&gt;this&lt;/i&gt;.",
+        "3.0.1", "Count rows", "83 %", "same words: count", "Offered as the function count_rows(). Used.", "I try &lt;i&gt;this&lt;/i&gt;.",
         "ValueError", "invalid literal", 'href="#step-1-code-1"', "Skip the header.", "3 cats", "Final answer",
         "Count cats", "ValueError: literal", "Succeeded", "200 in, 40 out",
     ):  # fmt: skip
