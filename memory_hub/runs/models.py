@@ -125,6 +125,7 @@ class Run(OwnedByProject):
                 condition=models.Q(state__in=["queued", "running"]),
                 name="run_unfinished",
             ),
+            models.Index(fields=["ended_at"], condition=models.Q(capture="needed"), name="run_needs_capture"),
         ]
         constraints = [
             models.CheckConstraint(

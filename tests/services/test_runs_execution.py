@@ -14,7 +14,7 @@ from memory_hub.access.actor import acting_as, as_system
 from memory_hub.access.models import ProjectMembership
 from memory_hub.access.permissions import Role
 from memory_hub.common.clock import now
-from memory_hub.common.errors import IllegalTransition
+from memory_hub.common.errors import Conflict, IllegalTransition
 from memory_hub.runs.models import Connection, Run, RunEvent, Step
 from memory_hub.runs.services import (
     LeaseLost,
@@ -25,6 +25,7 @@ from memory_hub.runs.services import (
     event_append,
     input_profile_set,
     run_cancel,
+    run_captured,
     run_claim,
     run_end,
     run_prepared,
@@ -401,6 +402,20 @@ def test_step_data_has_a_column_for_each_field() -> None:
 
 
 def test_what_a_terminal_would_show_as_colour_is_taken_out(run: Run) -> None:
-    step = again(take_step(run, observations="\x1b[31mred\x1b[0m \x1b]0;title\x07plain", code='print("\x1b[0m")'))
+    step = again(
+        take_step(run, observations="\x1b[31mred\x1b[0m \x1b]0;title\x07plain", code='print("\x1b[0m")')
+    )
     assert step.observations == "red plain"
     assert step.code == 'print("\x1b[0m")'
+
+
+def test_nothing_is_added_to_the_log_of_a_settled_run(run: Run) -> None:
+    step = take_step(run)
+    end(run)
+    step_set_hint(step=step, hint="Still open.")
+    run_captured(run_id=run.id)
+    with pytest.raises(Conflict):
+        step_set_hint(step=step, hint="Too late.")
+    with pytest.raises(Conflict):
+        event_append(run=run, kind=RunEvent.Kind.RECALLED, data={})
+    assert log_of(run)[-1][1] == "captured"

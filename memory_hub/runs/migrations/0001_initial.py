@@ -164,6 +164,10 @@ class Migration(migrations.Migration):
             model_name='run',
             index=models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['state', 'lease_until'], name='run_unfinished'),
         ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('capture', 'needed')), fields=['ended_at'], name='run_needs_capture'),
+        ),
         migrations.AddConstraint(
             model_name='run',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='run_running_has_lease'),

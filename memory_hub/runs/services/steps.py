@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
+from uuid import UUID
 
 from memory_hub.access.actor import as_system
-from memory_hub.common.errors import NotFound
+from memory_hub.common.errors import Conflict, NotFound
 from memory_hub.common.text import storable
 from memory_hub.runs.masking import mask
 from memory_hub.runs.models import Run, RunEvent, Step
@@ -49,9 +50,7 @@ def step_append(*, run: Run, holder: str, step: StepData) -> Step:
 def step_set_hint(*, step: Step, hint: str) -> Step:
     """Note what memory said about the error of a step that is shown already."""
     with as_system():
-        locked = lock_run(step.run_id)
-        if locked is None:
-            raise NotFound
+        locked = _open_run(step.run_id)
         step.hint = mask(clipped(storable(hint)))[0]
         step.save(update_fields=["hint"])
         append(locked, RunEvent.Kind.HINT, {"number": step.number}, step=step)
@@ -64,13 +63,10 @@ def event_append(
     """Add another entry to the log (what was recalled); `data` is JSON, its strings are masked.
 
     For RECALLED: {recall, no_match, items: [{solution, revision, title, rank, score, reason, status, verification,
-    entry_point}]}, which the run page shows as it is. Raises NotFound where the run is gone.
+    entry_point}]}, which the run page shows as it is. Raises NotFound where the run is gone, Conflict once it is settled.
     """
     with as_system():
-        locked = lock_run(run.id)
-        if locked is None:
-            raise NotFound
-        return append(locked, kind, data, step=step)
+        return append(_open_run(run.id), kind, data, step=step)
 
 
 def step_values(step: StepData, secrets: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -91,6 +87,16 @@ def clipped(text: str, limit: int = MAX_TEXT_CHARACTERS) -> str:
         return text
     half = limit // 2
     return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
+
+
+def _open_run(run_id: UUID) -> Run:
+    """Return the run, locked. Raises NotFound, or Conflict once it is settled: who watched it has been told the end."""
+    run = lock_run(run_id)
+    if run is None:
+        raise NotFound
+    if run.is_settled:
+        raise Conflict("Nothing more is added to the log of this run.", code="run_settled")
+    return run
 
 
 def _count(run: Run, step: Step) -> None:
