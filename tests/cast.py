@@ -43,7 +43,9 @@ class Cast:
 
         actor = self.actor(user)
         with acting_as(actor):
-            _, whole = key_create(actor=actor, project=project, name="agent", role=role, scopes=scopes or list(Scope))
+            _, whole = key_create(
+                actor=actor, project=project, name="agent", role=role, scopes=scopes or list(Scope)
+            )
         return whole
 
     def key_actor(self, user: User, **kwargs: object) -> Actor:
@@ -56,7 +58,9 @@ def make_cast() -> Cast:
     with as_system() as system:
 
         def person(name: str) -> User:
-            return user_create(actor=system, email=f"{name}@example.org", name=name.title(), password=PASSWORD)
+            return user_create(
+                actor=system, email=f"{name}@example.org", name=name.title(), password=PASSWORD
+            )
 
         alice, bob, rita, vera = person("alice"), person("bob"), person("rita"), person("vera")
         carol, mallory = person("carol"), person("mallory")
@@ -69,6 +73,15 @@ def make_cast() -> Cast:
         rival_team = team_create(actor=system, name="Rival", owner=mallory)
         rival_project = project_create(actor=system, team=rival_team, name="Den", creator=mallory)
     return Cast(
-        team=team, project=project, other_project=other, rival_team=rival_team, rival_project=rival_project,
-        alice=alice, bob=bob, rita=rita, vera=vera, carol=carol, mallory=mallory,
+        team=team,
+        project=project,
+        other_project=other,
+        rival_team=rival_team,
+        rival_project=rival_project,
+        alice=alice,
+        bob=bob,
+        rita=rita,
+        vera=vera,
+        carol=carol,
+        mallory=mallory,
     )

@@ -77,7 +77,9 @@ def _clean_after_committing_tests(request: pytest.FixtureRequest) -> Iterator[No
         TransactionTestCase._fixture_teardown = lambda self: None  # type: ignore[method-assign]
     yield
     if committing:
-        with psycopg.connect(settings.MIGRATE_DATABASE_URL, dbname=os.environ["HUB_TEST_DATABASE"]) as connection:
+        with psycopg.connect(
+            settings.MIGRATE_DATABASE_URL, dbname=os.environ["HUB_TEST_DATABASE"]
+        ) as connection:
             tables = connection.execute(
                 "SELECT string_agg(format('%I', tablename), ', ') FROM pg_tables "
                 "WHERE schemaname = 'public' AND tablename NOT IN ('django_migrations', 'django_content_type')"

@@ -13,7 +13,7 @@ from memory_hub.access.policy import require
 from memory_hub.common.errors import NotFound
 from memory_hub.runs.models import Run
 
-from .models import Evidence, Lesson, Link, Revision, Solution
+from .models import CheckInput, Evidence, Lesson, Link, Revision, Solution
 from .quality import NO_EVIDENCE, Observations, Quality, quality_of
 
 
@@ -151,6 +151,11 @@ def links_of(actor: Actor, solution: Solution) -> "QuerySet[Link]":
         .select_related("source", "target", "target_lesson")
         .order_by("id")
     )
+
+
+def check_files(actor: Actor, solution: Solution) -> "QuerySet[CheckInput]":
+    """Return the files that a solution's checks read, by name."""
+    return CheckInput.objects.visible_to(actor).filter(solution=solution).order_by("name")
 
 
 def tag_counts(actor: Actor, project: Project) -> list[tuple[str, int]]:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Avg, Count, F, QuerySet
+from django.db.models import Avg, Count, F, Q, QuerySet
 
 from memory_hub.access.actor import Actor
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import can, require
 from memory_hub.library.models import Revision, Solution
+from memory_hub.recall.models import RecallItem
 
 from .models import Rating, Review
 from .ownership import is_own_work
@@ -141,3 +142,21 @@ def rating_summaries(actor: Actor, solutions: list[Solution]) -> dict[object, Ra
         .annotate(mean=Avg("stars"), count=Count("id"))
     )
     return {row["solution_id"]: RatingSummary(row["mean"], row["count"]) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class RecallUse:
+    """How often a solution was offered to agents, and how often one of them used it."""
+
+    offered: int
+    used: int
+
+
+def recall_use(actor: Actor, solution: Solution) -> RecallUse:
+    """Return how often recall offered a solution and how often it was used."""
+    row = (
+        RecallItem.objects.visible_to(actor)
+        .filter(solution=solution)
+        .aggregate(offered=Count("id"), used=Count("id", filter=Q(used=True)))
+    )
+    return RecallUse(offered=row["offered"], used=row["used"])

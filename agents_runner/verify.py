@@ -1,0 +1,107 @@
+"""Verification: a revision's recorded call, replayed in a fresh sandbox, must give the recorded result again."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from agents_runner.sandboxes.errors import CannotCross, SandboxBroken, SandboxUnavailable, StepFailed
+from agents_runner.sandboxes.executor import SandboxExecutor
+from memory_hub.access.actor import SYSTEM, as_system
+from memory_hub.library.models import CheckInput, Revision
+from memory_hub.library.selectors import helpers_of
+from memory_hub.library.services import verification_claim, verification_record
+
+logger = logging.getLogger(__name__)
+
+_DETAIL_CHARACTERS = 2_000
+# Sums of floats may differ in the last bits between machines and library versions; nothing else may.
+_RELATIVE_TOLERANCE = 1e-9
+
+
+def verify(revision_id: UUID) -> bool:
+    """Replay the check of a revision that asks for it, and record the verdict. Returns whether this call did.
+
+    Where no sandbox works nothing is recorded: the revision stays unverified and is tried again.
+    """
+    with as_system():
+        revision = verification_claim(revision_id=revision_id)
+        if revision is None:
+            return False
+        inputs = {item.name: Path(settings.MEDIA_ROOT) / item.path
+                  for item in CheckInput.objects.filter(solution_id=revision.solution_id)}
+        helpers = [helper.code for helper in helpers_of(revision)]
+    started = time.monotonic()
+    try:
+        passed, detail, sandbox = replay(revision, inputs, helpers)
+    except (SandboxUnavailable, SandboxBroken) as error:
+        logger.warning("Revision %s is not verified now: %s", revision_id, error)
+        return False
+    with as_system():
+        verification_record(
+            actor=SYSTEM, revision=revision, passed=passed, sandbox=sandbox, detail=detail,
+            seconds=time.monotonic() - started,
+        )
+    return True
+
+
+def replay(revision: Revision, inputs: dict[str, Path], helpers: list[str]) -> tuple[bool, str, str]:
+    """Return (passed, what happened in words, sandbox). Raises SandboxUnavailable or SandboxBroken.
+
+    helpers: sources of the recalled functions that the revision calls, defined before it.
+    """
+    check = revision.check_spec or {}
+    with SandboxExecutor(inputs=inputs) as executor:
+        executor.start()
+        sandbox = executor.sandbox_name
+        try:
+            for source in helpers:
+                executor.define(source, name="helper")
+            executor.define(revision.code, name=revision.entry_point)
+            result = executor.call(revision.entry_point, check.get("args", []), check.get("kwargs", {}))
+        except StepFailed as error:
+            return False, f"It failed: {error.error.text}"[:_DETAIL_CHARACTERS], sandbox
+        except CannotCross as error:
+            return False, f"Its result cannot be compared: {error}"[:_DETAIL_CHARACTERS], sandbox
+    difference = next(differences(check.get("result"), result), None)
+    if difference is None:
+        return True, "The recorded call gave the recorded result again.", sandbox
+    return False, f"The recorded call gave another result: {difference}"[:_DETAIL_CHARACTERS], sandbox
+
+
+def differences(expected: Any, actual: Any, where: str = "result") -> Iterator[str]:
+    """Yield where two JSON values differ, in words; floats within one part in 10⁹ are equal."""
+    if isinstance(expected, bool) or isinstance(actual, bool) or not _both(expected, actual, (int, float)):
+        if type(expected) is not type(actual):
+            yield f"{where} is {_short(actual)}, not {_short(expected)}"
+        elif isinstance(expected, dict):
+            for key in expected.keys() | actual.keys():
+                if key not in actual or key not in expected:
+                    yield f"{where}[{key!r}] is {'missing' if key in expected else 'new'}"
+                else:
+                    yield from differences(expected[key], actual[key], f"{where}[{key!r}]")
+        elif isinstance(expected, list):
+            if len(expected) != len(actual):
+                yield f"{where} has {len(actual)} items, not {len(expected)}"
+            for index, (one, other) in enumerate(zip(expected, actual, strict=False)):
+                yield from differences(one, other, f"{where}[{index}]")
+        elif expected != actual:
+            yield f"{where} is {_short(actual)}, not {_short(expected)}"
+    elif not math.isclose(expected, actual, rel_tol=_RELATIVE_TOLERANCE, abs_tol=0.0):
+        yield f"{where} is {_short(actual)}, not {_short(expected)}"
+
+
+def _both(one: Any, other: Any, kinds: tuple[type, ...]) -> bool:
+    return isinstance(one, kinds) and isinstance(other, kinds)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else text[:119] + "…"
