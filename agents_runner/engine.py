@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
+from memory_hub.recall.services import recall_outcome
 from rich.console import Console
 from smolagents import ActionStep, AgentLogger, CodeAgent, LogLevel, Model
 from smolagents.utils import AgentError
 
+from agents_runner.distill import from_sandbox
 from agents_runner.distill.input_profile import profile_file
 from agents_runner.llms import close, explain_failure, model_for
 from agents_runner.sandboxes.errors import SandboxBroken, SandboxUnavailable
@@ -24,14 +25,14 @@ from agents_runner.sandboxes.executor import SandboxExecutor
 from agents_runner.sandboxes.records import StepRecord
 from agents_runner.service_hub import ServiceHub
 from agents_runner.watch import Stop, Watch
-from memory_hub.access.actor import acting_as, as_system
+from memory_hub.access.actor import acting_as
 from memory_hub.common.errors import HubError
-from memory_hub.recall.services import recall_outcome
 from memory_hub.runs.models import Run
 from memory_hub.runs.services import (
     RunEnd,
     StepData,
     actor_of_run,
+    input_path,
     input_profile_set,
     run_claim,
     run_end,
@@ -63,7 +64,9 @@ def drive(run_id: UUID, holder: str) -> bool:
         end = RunEnd(state=Run.State.FAILED, reason=f"The sandbox does not work: {error}")
     except Exception:
         logger.exception("Run %s failed in the engine", run_id)
-        end = RunEnd(state=Run.State.FAILED, reason="The hub failed while it ran this. The worker's log says why.")
+        end = RunEnd(
+            state=Run.State.FAILED, reason="The hub failed while it ran this. The worker's log says why."
+        )
     run_end(run_id=run_id, holder=holder, end=end)
     return True
 
@@ -110,7 +113,7 @@ class _Driver:
         agent.step_callbacks.register(ActionStep, self._show)
         return agent
 
-    def _ask(self, agent: CodeAgent) -> "_Outcome":
+    def _ask(self, agent: CodeAgent) -> _Outcome:
         try:
             result = agent.run(_task_text(self.run))
         except AgentError as error:
@@ -146,7 +149,7 @@ class _Driver:
             ),
         )
 
-    def _end(self, outcome: "_Outcome", stopped_by: Stop | None) -> RunEnd:
+    def _end(self, outcome: _Outcome, stopped_by: Stop | None) -> RunEnd:
         record = self.hub.recorded if self.hub else None
         last = self.executor.last_step
         final_call = _final_call(last) if last and last.is_final_answer else None
@@ -161,7 +164,13 @@ class _Driver:
             reason=reason,
             answer=answer,
             final_call=final_call,
-            used_revision_ids=list(record.used_revision_ids) if record else [],
+            recall_id=record.recall_id if record else None,
+            offered_revision_ids=record.offered_revision_ids if record else (),
+            defined_revision_ids=record.defined_revision_ids if record else (),
+            used_revision_ids=record.used_revision_ids if record else (),
+            lesson_ids=record.lesson_ids if record else (),
+            input_tokens=record.input_tokens if record else None,
+            output_tokens=record.output_tokens if record else None,
         )
 
     def _report_outcome(self, record: RunRecord, *, worked: bool) -> None:
@@ -213,16 +222,12 @@ def _task_text(run: Run) -> str:
 
 
 def _input_files(run: Run) -> dict[str, Path]:
-    with as_system():
-        return {item.name: Path(settings.MEDIA_ROOT) / item.path for item in run.inputs.all()}
+    return {item.name: input_path(item) for item in run.inputs.all()}
 
 
 def _profile_inputs(run: Run) -> None:
-    with as_system():
-        inputs = list(run.inputs.all())
-    for item in inputs:
-        profile = profile_file(Path(settings.MEDIA_ROOT) / item.path).as_dict()
-        input_profile_set(run_input=item, profile={**profile, "name": item.name})
+    for item in run.inputs.all():
+        input_profile_set(run_input=item, profile=profile_file(input_path(item), name=item.name).as_dict())
 
 
 def _environment(sandbox: str, model_label: str) -> dict[str, Any]:
@@ -238,15 +243,22 @@ def _environment(sandbox: str, model_label: str) -> dict[str, Any]:
 def _error_fields(ran: StepRecord | None, error: RecordedError | None) -> dict[str, Any]:
     """The error of a step, from the sandbox where code ran, else as smolagents tells it (no code block, say)."""
     if ran is not None and ran.error is not None:
+        told = from_sandbox(ran.error)
         return {
-            "error_type": ran.error.exception_type or ran.error.kind,
-            "error_message": ran.error.message,
-            "error_line": ran.error.source_line,
-            "error_line_number": ran.error.line,
-            "traceback": ran.error.traceback,
+            "error_kind": told.kind,
+            "error_type": told.type,
+            "error_message": told.message,
+            "error_line": told.line,
+            "error_line_number": told.line_number,
+            "traceback": told.traceback,
         }
     if error is not None:
-        return {"error_type": error.type, "error_message": error.message, "error_line": error.line}
+        return {
+            "error_kind": error.kind,
+            "error_type": error.type,
+            "error_message": error.message,
+            "error_line": error.line,
+        }
     return {}
 
 
@@ -255,8 +267,13 @@ def _final_call(last: StepRecord) -> dict[str, Any] | None:
     if call is None:
         return None
     return {
-        "entry_point": call.entry_point, "args": call.args, "kwargs": call.kwargs, "result": call.result,
-        "replayable": call.replayable, "reason": call.reason, "defined_in": call.defined_in,
+        "entry_point": call.entry_point,
+        "args": call.args,
+        "kwargs": call.kwargs,
+        "result": call.result,
+        "replayable": call.replayable,
+        "reason": call.reason,
+        "defined_in": call.defined_in,
     }
 
 

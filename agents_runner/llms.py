@@ -7,7 +7,7 @@ from typing import Any
 import openai
 from smolagents import Model, OpenAIModel
 
-from agents_runner.rehearsal import RehearsalModel, RehearsalRefused
+from agents_runner.rehearsal import RehearsalModel, RehearsalRefusedError
 from memory_hub.common.errors import HubError, Unavailable
 from memory_hub.runs.masking import mask
 from memory_hub.runs.model_urls import require_allowed_url
@@ -23,7 +23,9 @@ _NO_KEY = "none"
 def model_for(connection: Connection | None) -> Model:
     """Return the model of a connection. Raises Unavailable where there is none, InvalidInput for a refused address."""
     if connection is None:
-        raise Unavailable("The model connection of this run was removed. Start the run again with another one.")
+        raise Unavailable(
+            "The model connection of this run was removed. Start the run again with another one."
+        )
     if connection.kind == Connection.Kind.REHEARSAL:
         return RehearsalModel(pause_seconds=float(connection.options.get("pause_seconds", 0)))
     require_allowed_url(connection.base_url)
@@ -32,7 +34,10 @@ def model_for(connection: Connection | None) -> Model:
         api_base=connection.base_url or None,
         api_key=decrypt(connection.encrypted_secret) if connection.encrypted_secret else _NO_KEY,
         # Retries belong to the run's own time limit: one, and never smolagents' minutes of waiting.
-        client_kwargs={"timeout": connection.options.get("timeout_seconds", _TIMEOUT_SECONDS), "max_retries": 1},
+        client_kwargs={
+            "timeout": connection.options.get("timeout_seconds", _TIMEOUT_SECONDS),
+            "max_retries": 1,
+        },
         flatten_messages_as_text=bool(connection.options.get("flatten_messages", True)),
         retry=False,
         **_parameters(connection.options),
@@ -54,7 +59,7 @@ def explain_failure(error: BaseException, connection: Connection | None) -> str:
     cause = error.__cause__ or error
     where = connection.base_url or "the provider" if connection else "the model"
     match cause:
-        case RehearsalRefused() | HubError():
+        case RehearsalRefusedError() | HubError():
             return str(cause)
         case openai.APITimeoutError():
             return f"The model at {where} did not answer in time. Try a smaller task, or a longer time limit."
@@ -75,6 +80,16 @@ def explain_failure(error: BaseException, connection: Connection | None) -> str:
 def _said(error: openai.APIStatusError) -> str:
     body = error.body if isinstance(error.body, dict) else {}
     return str(body.get("message") or error.message)[:_MESSAGE_CHARACTERS]
+
+
+def _client_options(connection: Connection) -> dict[str, Any]:
+    """One retry at most: waiting belongs to the run's own time limit. No redirect: it could lead past the URL guard."""
+    timeout = connection.options.get("timeout_seconds", _TIMEOUT_SECONDS)
+    return {
+        "timeout": timeout,
+        "max_retries": 1,
+        "http_client": openai.DefaultHttpxClient(follow_redirects=False, timeout=timeout),
+    }
 
 
 def _parameters(options: dict[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from memory_hub.access.actor import acting_as
-from memory_hub.recall.services import ErrorDetails, RecallRequest, lookup_error, recall_make
 from memory_hub.recall.packing import pack_lesson
+from memory_hub.recall.services import ErrorDetails, RecallRequest, lookup_error, recall_make
+
+from memory_hub.access.actor import acting_as
 from memory_hub.runs.models import Run, RunEvent
 from memory_hub.runs.services import actor_of_run, event_append
 from memory_hub_client.types import (
@@ -48,9 +49,15 @@ class ServiceHub:
                     "no_match": answer.no_match,
                     "items": [
                         {
-                            "solution": item.solution_id, "revision": item.revision_id, "title": item.title,
-                            "rank": item.rank, "score": item.score, "reason": item.reason, "status": item.status,
-                            "verification": item.verification, "entry_point": item.entry_point or "",
+                            "solution": item.solution_id,
+                            "revision": item.revision_id,
+                            "title": item.title,
+                            "rank": item.rank,
+                            "score": item.score,
+                            "reason": item.reason,
+                            "status": item.status,
+                            "verification": item.verification,
+                            "entry_point": item.entry_point or "",
                         }
                         for item in answer.items
                     ],
@@ -60,9 +67,18 @@ class ServiceHub:
             recall_id=str(answer.recall.id),
             items=tuple(
                 RecalledItem(
-                    revision_id=item.revision_id, solution_id=item.solution_id, title=item.title, score=item.score,
-                    rank=item.rank, reason=item.reason, status=item.status, verification=item.verification,
-                    entry_point=item.entry_point, signature=item.signature, code=item.code, kind=item.kind,
+                    revision_id=item.revision_id,
+                    solution_id=item.solution_id,
+                    title=item.title,
+                    score=item.score,
+                    rank=item.rank,
+                    reason=item.reason,
+                    status=item.status,
+                    verification=item.verification,
+                    entry_point=item.entry_point,
+                    signature=item.signature,
+                    code=item.code,
+                    kind=item.kind,
                 )
                 for item in answer.items
             ),
@@ -86,8 +102,11 @@ class ServiceHub:
                 actor=actor,
                 project=run.project,
                 error=ErrorDetails(
-                    exception_type=query.exception_type, message=query.message, failing_line=query.failing_line,
-                    traceback=query.traceback, code=query.code,
+                    exception_type=query.exception_type,
+                    message=query.message,
+                    failing_line=query.failing_line,
+                    traceback=query.traceback,
+                    code=query.code,
                 ),
                 run=run,
             )

@@ -10,9 +10,7 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
-from memory_hub.runs.services import publish_runner_facts
-
-# Beyond the longest run: time to end it, to capture it, and to be told by the watch first.
+# Beyond the longest run: time to end it, and to be told to by the watch first.
 _RUN_TASK_SECONDS = settings.RUN_MAX_SECONDS + 300
 
 
@@ -24,9 +22,9 @@ def execute_run(run_id: str) -> None:
     from .capture import capture
     from .engine import drive
 
-    holder = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    holder = _holder()
     if drive(UUID(run_id), holder):
-        capture(UUID(run_id))
+        capture(UUID(run_id), holder)
 
 
 @shared_task(name="agents_runner.capture_run")
@@ -34,7 +32,7 @@ def capture_run(run_id: str) -> None:
     """Write what an ended run learnt, where that is still to be done (a lost run, a recorded one)."""
     from .capture import capture
 
-    capture(UUID(run_id))
+    capture(UUID(run_id), _holder())
 
 
 @shared_task(name="agents_runner.verify_revision")
@@ -45,9 +43,18 @@ def verify_revision(revision_id: str) -> None:
     verify(UUID(revision_id))
 
 
-@shared_task(name="agents_runner.publish_facts")
-def publish_facts() -> None:
-    """Tell the pages what this machine's workers can do: which sandboxes work, which samples are shipped."""
-    from .facts import runner_facts
+@shared_task(name="agents_runner.probe_sandboxes")
+def probe_sandboxes() -> None:
+    """Tell the pages which sandboxes work on this machine, and why the others do not."""
+    from django.core.cache import cache
 
-    publish_runner_facts(runner_facts())
+    from .sandboxes.select import available_sandboxes
+
+    found = available_sandboxes()
+    cache.set(
+        "sandboxes", {name: "" if item.works else item.reason for name, item in found.items()}, timeout=None
+    )
+
+
+def _holder() -> str:
+    return f"{socket.gethostname()[:24]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"

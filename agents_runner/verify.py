@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-
 from agents_runner.sandboxes.errors import CannotCross, SandboxBroken, SandboxUnavailable, StepFailed
 from agents_runner.sandboxes.executor import SandboxExecutor
 from memory_hub.access.actor import SYSTEM, as_system
-from memory_hub.library.models import CheckInput, Revision
+from memory_hub.library.models import Revision
 from memory_hub.library.selectors import helpers_of
-from memory_hub.library.services import verification_claim, verification_record
+from memory_hub.library.services.check_inputs import check_input_path
+from memory_hub.library.services.verification import (
+    verification_claim,
+    verification_record,
+    verification_release,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -29,24 +32,29 @@ _RELATIVE_TOLERANCE = 1e-9
 def verify(revision_id: UUID) -> bool:
     """Replay the check of a revision that asks for it, and record the verdict. Returns whether this call did.
 
-    Where no sandbox works nothing is recorded: the revision stays unverified and is tried again.
+    Where no sandbox works the claim is given back with the reason; the sweep tries again, a few times.
     """
     with as_system():
         revision = verification_claim(revision_id=revision_id)
         if revision is None:
             return False
-        inputs = {item.name: Path(settings.MEDIA_ROOT) / item.path
-                  for item in CheckInput.objects.filter(solution_id=revision.solution_id)}
+        inputs = {item.name: check_input_path(item) for item in revision.solution.check_inputs.all()}
         helpers = [helper.code for helper in helpers_of(revision)]
     started = time.monotonic()
     try:
         passed, detail, sandbox = replay(revision, inputs, helpers)
     except (SandboxUnavailable, SandboxBroken) as error:
         logger.warning("Revision %s is not verified now: %s", revision_id, error)
+        with as_system():
+            verification_release(revision_id=revision_id, reason=f"No sandbox could run the check: {error}")
         return False
     with as_system():
         verification_record(
-            actor=SYSTEM, revision=revision, passed=passed, sandbox=sandbox, detail=detail,
+            actor=SYSTEM,
+            revision=revision,
+            passed=passed,
+            sandbox=sandbox,
+            detail=detail,
             seconds=time.monotonic() - started,
         )
     return True

@@ -32,7 +32,9 @@ class Watch:
     Renewing tolerates a database that is away for a while: the lease itself is the limit.
     """
 
-    def __init__(self, *, run_id: UUID, holder: str, limit_seconds: float, on_stop: Callable[[], None]) -> None:
+    def __init__(
+        self, *, run_id: UUID, holder: str, limit_seconds: float, on_stop: Callable[[], None]
+    ) -> None:
         self._run_id, self._holder, self._on_stop = run_id, holder, on_stop
         self._deadline = time.monotonic() + limit_seconds
         self._done = threading.Event()

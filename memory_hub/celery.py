@@ -14,9 +14,15 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_hub.settings")
 
 app = Celery("memory_hub")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(lambda: [
-    "memory_hub.audit", "memory_hub.runs", "memory_hub.library", "memory_hub.recall", "agents_runner"
-])
+app.autodiscover_tasks(
+    lambda: [
+        "memory_hub.audit",
+        "memory_hub.runs",
+        "memory_hub.library",
+        "memory_hub.recall",
+        "agents_runner",
+    ]
+)
 app.conf.task_routes = {
     "agents_runner.execute_run": {"queue": "runs"},
     "agents_runner.*": {"queue": "memory"},

@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import Warning as CheckWarning
 
 
 @register(Tags.security)
@@ -11,7 +12,9 @@ def check_secrets(**_: Any) -> list[CheckMessage]:
     """Refuse weak secrets and a debugging server that others can reach."""
     problems: list[CheckMessage] = []
     if len(settings.SECRET_KEY) < 32:
-        problems.append(Error("SECRET_KEY is shorter than 32 characters.", hint="Make a random one.", id="hub.E001"))
+        problems.append(
+            Error("SECRET_KEY is shorter than 32 characters.", hint="Make a random one.", id="hub.E001")
+        )
     for key in settings.ENCRYPTION_KEYS:
         try:
             from cryptography.fernet import Fernet
@@ -37,12 +40,12 @@ def check_production(**_: Any) -> list[CheckMessage]:
     problems: list[CheckMessage] = []
     if settings.DATABASE_URL == settings.MIGRATE_DATABASE_URL:
         problems.append(
-            Warning(
+            CheckWarning(
                 "One database role does both jobs, so row-level security protects nothing.",
                 hint="Set MIGRATE_DATABASE_URL to the owner and DATABASE_URL to a role without BYPASSRLS.",
                 id="hub.W001",
             )
         )
     if not settings.HTTPS and not settings.EMBEDDED:
-        problems.append(Warning("SITE_URL is not https.", id="hub.W002"))
+        problems.append(CheckWarning("SITE_URL is not https.", id="hub.W002"))
     return problems

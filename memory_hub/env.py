@@ -32,7 +32,9 @@ def env_secret(name: str, default: str | None = None) -> str:
         try:
             return Path(path).read_text(encoding="utf-8").strip()
         except OSError as error:
-            raise ConfigurationError(f"{name}_FILE points to {path}, which cannot be read: {error}") from error
+            raise ConfigurationError(
+                f"{name}_FILE points to {path}, which cannot be read: {error}"
+            ) from error
     return env_str(name, default)
 
 

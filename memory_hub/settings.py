@@ -98,7 +98,10 @@ def _database(url: str) -> dict[str, Any]:
         "HOST": parts.pop("host", ""),
         "PORT": str(parts.pop("port", "")),
         # A pool, since ASGI serves each request from another thread; actors are set per transaction.
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": env_int("DATABASE_POOL_SIZE", 10), "timeout": 10}, **parts},
+        "OPTIONS": {
+            "pool": {"min_size": 1, "max_size": env_int("DATABASE_POOL_SIZE", 10), "timeout": 10},
+            **parts,
+        },
     }
 
 
@@ -132,8 +135,10 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
-EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if env_str("EMAIL_HOST", "none") != "none" else (
-    "django.core.mail.backends.dummy.EmailBackend"
+EMAIL_BACKEND = (
+    "django.core.mail.backends.smtp.EmailBackend"
+    if env_str("EMAIL_HOST", "none") != "none"
+    else ("django.core.mail.backends.dummy.EmailBackend")
 )
 EMAIL_HOST = env_str("EMAIL_HOST", "none")
 EMAIL_PORT = env_int("EMAIL_PORT", 587)
@@ -209,7 +214,9 @@ SPECTACULAR_SETTINGS = {
 RUN_MAX_SECONDS = env_int("RUN_MAX_SECONDS", 3600, minimum=10)
 RUN_LEASE_SECONDS = env_int("RUN_LEASE_SECONDS", 30, minimum=5)
 _broker = REDIS_URL.replace("unix://", "redis+socket://", 1) if REDIS_URL.startswith("unix://") else REDIS_URL
-CELERY_BROKER_URL = _broker.replace("?db=", "?virtual_host=") if _broker.startswith("redis+socket") else _broker
+CELERY_BROKER_URL = (
+    _broker.replace("?db=", "?virtual_host=") if _broker.startswith("redis+socket") else _broker
+)
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": RUN_MAX_SECONDS + 600}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True

@@ -35,7 +35,8 @@ class SampleTask:
 def _load() -> tuple[SampleTask, ...]:
     entries = json.loads(CATALOGUE.read_text(encoding="utf-8"))
     return tuple(
-        SampleTask(**{**entry, "inputs": tuple(FILES / name for name in entry["inputs"])}) for entry in entries
+        SampleTask(**{**entry, "inputs": tuple(FILES / name for name in entry["inputs"])})
+        for entry in entries
     )
 
 

@@ -74,7 +74,10 @@ class RecallPolicy(models.TextChoices):
     """What a project's agents are offered."""
 
     APPROVED = "approved", "Approved revisions only"
-    APPROVED_AND_VERIFIED = "verified", "Approved revisions, and candidates whose check passed (marked unreviewed)"
+    APPROVED_AND_VERIFIED = (
+        "verified",
+        "Approved revisions, and candidates whose check passed (marked unreviewed)",
+    )
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
@@ -91,7 +94,9 @@ class Project(models.Model):
     slug = models.SlugField(max_length=60)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
-    recall_policy = models.CharField(max_length=12, choices=RecallPolicy, default=RecallPolicy.APPROVED_AND_VERIFIED)
+    recall_policy = models.CharField(
+        max_length=12, choices=RecallPolicy, default=RecallPolicy.APPROVED_AND_VERIFIED
+    )
     # Meant for a team of one; shown on every review that used it.
     allow_self_approval = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=now, editable=False)

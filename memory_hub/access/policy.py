@@ -25,7 +25,9 @@ def can(actor: Actor, permission: Permission, where: Project | InProject | UUID)
         return True
     least_role, scope = PROJECT_PERMISSIONS[permission]
     role = actor.project_roles.get(_project_id(where))
-    return role is not None and role.rank >= least_role.rank and (actor.scopes is None or scope in actor.scopes)
+    return (
+        role is not None and role.rank >= least_role.rank and (actor.scopes is None or scope in actor.scopes)
+    )
 
 
 def require(actor: Actor, permission: Permission, where: Project | InProject | UUID) -> None:
@@ -35,7 +37,9 @@ def require(actor: Actor, permission: Permission, where: Project | InProject | U
     least_role, scope = PROJECT_PERMISSIONS[permission]
     if actor.scopes is not None and scope not in actor.scopes:
         raise PermissionDenied(f"This needs the scope “{scope.value}”.", permission=permission.value)
-    raise PermissionDenied(f"This needs the role {least_role.value} in the project.", permission=permission.value)
+    raise PermissionDenied(
+        f"This needs the role {least_role.value} in the project.", permission=permission.value
+    )
 
 
 def can_in_team(actor: Actor, permission: Permission, team_id: UUID) -> bool:
@@ -44,14 +48,18 @@ def can_in_team(actor: Actor, permission: Permission, team_id: UUID) -> bool:
         return True
     least_role, scope = TEAM_PERMISSIONS[permission]
     role = actor.team_roles.get(team_id)
-    return role is not None and role.rank >= least_role.rank and (actor.scopes is None or scope in actor.scopes)
+    return (
+        role is not None and role.rank >= least_role.rank and (actor.scopes is None or scope in actor.scopes)
+    )
 
 
 def require_in_team(actor: Actor, permission: Permission, team_id: UUID) -> None:
     """Raise PermissionDenied unless can_in_team()."""
     if not can_in_team(actor, permission, team_id):
         least_role, _ = TEAM_PERMISSIONS[permission]
-        raise PermissionDenied(f"This needs the role {least_role.value} in the team.", permission=permission.value)
+        raise PermissionDenied(
+            f"This needs the role {least_role.value} in the team.", permission=permission.value
+        )
 
 
 def role_in(actor: Actor, where: Project | InProject | UUID) -> Role | None:

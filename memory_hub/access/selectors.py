@@ -17,8 +17,10 @@ from .policy import require
 def project_get(actor: Actor, team_slug: str, project_slug: str) -> Project:
     """Return the project at team/project. Raises NotFound for what the actor cannot see."""
     project = (
-        Project.objects.visible_to(actor).select_related("team")
-        .filter(team__slug=team_slug, slug=project_slug).first()
+        Project.objects.visible_to(actor)
+        .select_related("team")
+        .filter(team__slug=team_slug, slug=project_slug)
+        .first()
     )
     if project is None:
         raise NotFound
@@ -33,14 +35,20 @@ def my_projects(actor: Actor) -> QuerySet[Project]:
 def members(actor: Actor, project: Project) -> QuerySet[ProjectMembership]:
     """Return a project's members with the people, by name."""
     return (
-        ProjectMembership.objects.visible_to(actor).filter(project=project)
-        .select_related("user").order_by("user__name")
+        ProjectMembership.objects.visible_to(actor)
+        .filter(project=project)
+        .select_related("user")
+        .order_by("user__name")
     )
 
 
 def invitations(actor: Actor, project: Project) -> QuerySet[Invitation]:
     """Return a project's invitations, newest first."""
-    return Invitation.objects.visible_to(actor).filter(project=project).select_related("created_by", "accepted_by")
+    return (
+        Invitation.objects.visible_to(actor)
+        .filter(project=project)
+        .select_related("created_by", "accepted_by")
+    )
 
 
 def keys(actor: Actor, project: Project) -> QuerySet[ApiKey]:

@@ -25,7 +25,10 @@ from memory_hub.common.pagination import HubPagination
 from .models import IdempotentAnswer
 
 RETRY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="A retry with the same key changes nothing twice."
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="A retry with the same key changes nothing twice.",
 )
 
 
@@ -89,7 +92,10 @@ def filter_parameters(filters: type[FilterSet]) -> list[OpenApiParameter]:
     """Return the filters, and the page, as OpenAPI shows them."""
     shown = [
         OpenApiParameter(
-            name, str, description=found.label or "", enum=[value for value, _ in found.extra.get("choices", [])] or None
+            name,
+            str,
+            description=found.label or "",
+            enum=[value for value, _ in found.extra.get("choices", [])] or None,
         )
         for name, found in filters.base_filters.items()
     ]

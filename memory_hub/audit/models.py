@@ -33,7 +33,9 @@ class AuditEntry(models.Model):
 class AuditDetail(models.Model):
     """The readable part of an entry. Erasure removes it; the salted digest in the entry stays and still verifies."""
 
-    entry = models.OneToOneField(AuditEntry, on_delete=models.CASCADE, primary_key=True, related_name="detail")
+    entry = models.OneToOneField(
+        AuditEntry, on_delete=models.CASCADE, primary_key=True, related_name="detail"
+    )
     team_id = models.UUIDField(null=True)
     project_id = models.UUIDField(null=True)
     salt = models.CharField(max_length=32)

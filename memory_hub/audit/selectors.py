@@ -52,7 +52,11 @@ def _problem(seal: AuditSeal, previous: str, expected: int) -> str:
         return "the entry or its place in the chain was changed"
     detail = AuditDetail.objects.filter(entry=entry).first()
     if detail is not None:  # erased details are allowed to be gone, never to be different
-        readable = {"actor_label": detail.actor_label, "object_label": detail.object_label, "data": detail.data}
+        readable = {
+            "actor_label": detail.actor_label,
+            "object_label": detail.object_label,
+            "data": detail.data,
+        }
         if detail_digest(detail.salt, readable) != entry.detail_digest:
             return "the readable detail was changed"
     return ""

@@ -50,7 +50,9 @@ def record(
     """
     salt = secrets.token_hex(16)
     detail = {
-        "actor_label": shorten(actor.label, 200), "object_label": shorten(object_label, 200), "data": data or {}
+        "actor_label": shorten(actor.label, 200),
+        "object_label": shorten(object_label, 200),
+        "data": data or {},
     }
     entry = AuditEntry.objects.create(
         team_id=team_id,
@@ -77,10 +79,18 @@ def detail_digest(salt: str, detail: dict[str, Any]) -> str:
 def entry_digest(previous: str, entry: AuditEntry) -> str:
     """Return the digest of a chain's next link."""
     sealed = {
-        "id": str(entry.id), "team": str(entry.team_id), "project": str(entry.project_id), "event": entry.event,
-        "actor_kind": entry.actor_kind, "actor": str(entry.actor_id), "through": str(entry.through_id),
-        "object_kind": entry.object_kind, "object": str(entry.object_id), "request": entry.request_id,
-        "at": entry.at.isoformat(), "detail": entry.detail_digest,
+        "id": str(entry.id),
+        "team": str(entry.team_id),
+        "project": str(entry.project_id),
+        "event": entry.event,
+        "actor_kind": entry.actor_kind,
+        "actor": str(entry.actor_id),
+        "through": str(entry.through_id),
+        "object_kind": entry.object_kind,
+        "object": str(entry.object_id),
+        "request": entry.request_id,
+        "at": entry.at.isoformat(),
+        "detail": entry.detail_digest,
     }
     return hashlib.sha256((previous + _canonical(sealed)).encode()).hexdigest()
 
@@ -102,7 +112,9 @@ def seal_entries() -> int:
             digest = entry_digest(previous, entry)
             tips[chain] = (sequence + 1, digest)
             seals.append(
-                AuditSeal(chain=chain, sequence=sequence + 1, entry_id=entry.id, digest=digest, sealed_at=now())
+                AuditSeal(
+                    chain=chain, sequence=sequence + 1, entry_id=entry.id, digest=digest, sealed_at=now()
+                )
             )
         AuditSeal.objects.bulk_create(seals)
     return len(seals)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from contextvars import ContextVar
 
+from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
-from asgiref.sync import iscoroutinefunction
 
 from .ids import uuid7
 

@@ -199,3 +199,23 @@ def _qualities(actor: Actor, subject: str, ids: list[UUID]) -> dict[UUID, Qualit
             Observations(row["kind"], row["success"], row["failure"], row["not_applicable"])
         )
     return {item: quality_of(seen[item]) if item in seen else NO_EVIDENCE for item in ids}
+
+
+def helpers_of(revision: Revision) -> list[Revision]:
+    """Return the served revisions of the solutions that this one's code calls by name (depends_on), to be defined first.
+
+    A helper that was rejected or archived since is left out: the check then fails and says which name is missing.
+    """
+    if not revision.depends_on:
+        return []
+    links = Link.objects.filter(
+        source_id=revision.solution_id,
+        kind=Link.Kind.DEPENDS_ON,
+        target__isnull=False,
+        target__archived_at=None,
+    ).select_related("target__approved_revision", "target__latest_revision")
+    served = [served_revision(link.target) for link in links if link.target is not None]
+    unusable = (Revision.Status.REJECTED, Revision.Status.DEPRECATED)
+    return [
+        item for item in served if item.entry_point in revision.depends_on and item.status not in unusable
+    ]

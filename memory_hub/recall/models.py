@@ -49,8 +49,13 @@ class Embedding(OwnedByProject):
     class Meta(OwnedByProject.Meta):
         constraints = [models.UniqueConstraint(fields=["entry", "model_id"], name="embedding_once_per_model")]
         indexes = [
-            HnswIndex(name="embedding_hnsw", fields=["vector"], m=16, ef_construction=64,
-                      opclasses=["halfvec_cosine_ops"]),
+            HnswIndex(
+                name="embedding_hnsw",
+                fields=["vector"],
+                m=16,
+                ef_construction=64,
+                opclasses=["halfvec_cosine_ops"],
+            ),
         ]
 
 

@@ -7,12 +7,12 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from memory_hub_client.types import Metric, RecordedError, RecordedStep, RunRecord
 
 from memory_hub.access.actor import as_system
 from memory_hub.access.permissions import Scope
 from memory_hub.runs.models import Connection, Run, RunInput, Step
 from memory_hub.runs.services import Captured, input_path, run_captured
+from memory_hub_client.types import Metric, RecordedError, RecordedStep, RunRecord
 from tests.api.api_support import LEDGER, Caller, caller
 from tests.cast import Cast
 from tests.services.runs_support import TASK, claimed, end, make_connection, start, take_step

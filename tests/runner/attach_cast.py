@@ -9,6 +9,10 @@ from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from smolagents import CodeAgent
+from smolagents.models import ChatMessage, MessageRole, Model
+from smolagents.monitoring import TokenUsage
+
 from memory_hub_client import (
     ErrorQuery,
     LessonHint,
@@ -19,9 +23,6 @@ from memory_hub_client import (
     RecallResult,
     RunRecord,
 )
-from smolagents import CodeAgent
-from smolagents.models import ChatMessage, MessageRole, Model
-from smolagents.monitoring import TokenUsage
 
 SLUG = "def slug(text):\n\treturn '-'.join(text.lower().split())  # é ✓\n"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from memory_hub_client import LessonHint, Metric, RecallResult, attach
-from memory_hub_client.prompt import RULES
 from smolagents import CodeAgent, ToolCallingAgent, tool
 from smolagents.local_python_executor import LocalPythonExecutor
 from smolagents.memory import ActionStep
 
+from memory_hub_client import LessonHint, Metric, RecallResult, attach
+from memory_hub_client.prompt import RULES
 from tests.runner.attach_cast import SLUG, MemoryHub, ScriptedModel, code_agent, offered, recalled, step
 
 CALL = step("final_answer(slug('Big News'))")

@@ -6,9 +6,9 @@ import gc
 from typing import Any
 
 import pytest
-from memory_hub_client import RecallResult, attach
 from smolagents.utils import AgentError, AgentGenerationError
 
+from memory_hub_client import RecallResult, attach
 from tests.runner.attach_cast import MemoryHub, code_agent, offered, recalled, step
 
 CALL = step("final_answer(slug('Big News'))")

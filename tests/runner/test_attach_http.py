@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_hub_client import HttpHub, attach
 
+from memory_hub_client import HttpHub, attach
 from tests.runner.attach_cast import SLUG, HttpServer, code_agent, step
 
 KEY = "mh_" + "k" * 40

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from memory_hub_client import LessonHint, attach
 
 from agents_runner.rehearsal.offered import offered_functions
 from agents_runner.sandboxes.executor import SandboxExecutor
+from memory_hub_client import LessonHint, attach
 from tests.runner.attach_cast import SLUG, MemoryHub, code_agent, offered, recalled, step
 
 

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from memory_hub_client.define import define_callables
-from memory_hub_client.types import OfferedCallable
 from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor, PythonExecutor
 from smolagents.remote_executors import RemotePythonExecutor
+
+from memory_hub_client.define import define_callables
+from memory_hub_client.types import OfferedCallable
 
 
 def offer(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from memory_hub_client.local_dialect import dialect_problems
 from smolagents.local_python_executor import LocalPythonExecutor
+
+from memory_hub_client.local_dialect import dialect_problems
 
 # (source of f, call). In real Python each call works; the executor refuses it or answers something else.
 BENT = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+
 from memory_hub_client.errors import parse_error_text, read_step_error
 
 CODE = "rows = [1]\nfor row in rows:\n    print(row / 0)\n"

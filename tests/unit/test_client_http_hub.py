@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from memory_hub_client import ErrorQuery, HttpHub, Hub, HubError, RecallQuery, ReportingHub, RunRecord
 from memory_hub_client import spool as spool_module
 from memory_hub_client.spool import Spool, default_spool_root
-
 from tests.runner.attach_cast import HttpServer
 
 KEY = "mh_" + "k" * 40
@@ -241,7 +241,6 @@ def test_repeated_silence_is_logged_only_once_per_outage(
     hub: HttpHub, server: HttpServer, caplog: pytest.LogCaptureFixture
 ):
     from memory_hub_client import attach
-
     from tests.runner.attach_cast import code_agent, step
 
     server.replies["/recall/"] = (500, {})

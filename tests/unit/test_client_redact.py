@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+
 from memory_hub_client.redact import MASK, redact_json, redact_text
 
 # Assembled from parts, so that no scanner takes this file for a leak.

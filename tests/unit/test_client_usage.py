@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from memory_hub_client.types import OfferedCallable
 from memory_hub_client.usage import used_callables
 

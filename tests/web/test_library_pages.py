@@ -88,7 +88,12 @@ def test_the_list_has_pages(cast: Cast, bob: Client) -> None:
                 team_id=cast.team.id, project=cast.project, title=f"Number {number}", problem="x"
             )
             solution.latest_revision = Revision.objects.create(
-                team_id=cast.team.id, project=cast.project, solution=solution, number=1, code="x", content_hash="x"
+                team_id=cast.team.id,
+                project=cast.project,
+                solution=solution,
+                number=1,
+                code="x",
+                content_hash="x",
             )
             solution.save()
     assert "1–25 of 27 solutions" in text_of(bob.get(f"{LEDGER}/library/"))
@@ -118,9 +123,16 @@ def test_a_solution_shows_everything_that_is_known_of_it(cast: Cast, bob: Client
         usage_example="total([])",
         explanation="Plain addition.",
         environment={"python": "3.11", "sandbox": "landlock", "packages": {"pandas": "3.0"}},
-        input_profile={"sales.csv": {"kind": "csv", "rows": 12, "columns": [{"name": "amount", "type": "integer"}]}},
+        input_profile={
+            "sales.csv": {"kind": "csv", "rows": 12, "columns": [{"name": "amount", "type": "integer"}]}
+        },
         failed_alternatives=[
-            {"code": "sum(rows)", "exception_type": "TypeError", "message": "unsupported operand", "diff": "-sum(rows)"}
+            {
+                "code": "sum(rows)",
+                "exception_type": "TypeError",
+                "message": "unsupported operand",
+                "diff": "-sum(rows)",
+            }
         ],
     )
     verified(proposed.revision)
@@ -415,7 +427,9 @@ def test_a_check_is_run_again_with_and_without_javascript(cast: Cast, bob: Clien
 
 
 def test_a_missing_check_is_asked_for_and_given(cast: Cast, bob: Client) -> None:
-    proposed = propose(cast.actor(cast.bob), cast.project, check_spec=None, check_missing="No call was recorded.")
+    proposed = propose(
+        cast.actor(cast.bob), cast.project, check_spec=None, check_missing="No call was recorded."
+    )
     base = f"{LEDGER}/library/{proposed.solution.id}"
     page = text_of(bob.get(f"{base}/"))
     assert "No call was recorded." in page

@@ -155,5 +155,7 @@ def test_other_teams_decide_and_rate_nothing(cast: Cast) -> None:
     proposed = propose(cast.actor(cast.bob), cast.project)
     mallory = browser(cast.mallory)
     base = f"{LEDGER}/library/{proposed.solution.id}"
-    assert mallory.post(f"{base}/revisions/1/decide/", decision(proposed.revision, "approve")).status_code == 404
+    assert (
+        mallory.post(f"{base}/revisions/1/decide/", decision(proposed.revision, "approve")).status_code == 404
+    )
     assert mallory.post(f"{base}/rate/", {"stars": "1"}).status_code == 404

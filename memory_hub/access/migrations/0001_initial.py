@@ -3,131 +3,323 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.text
-import memory_hub.common.clock
-import memory_hub.common.ids
 from django.conf import settings
 from django.db import migrations, models
 
+import memory_hub.common.clock
+import memory_hub.common.ids
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Team',
+            name="Team",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=60, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
             ],
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('email', models.EmailField(max_length=254, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('is_active', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("email", models.EmailField(max_length=254, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("is_active", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_any_case')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        django.db.models.functions.text.Lower("email"), name="user_email_any_case"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Project',
+            name="Project",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=60)),
-                ('name', models.CharField(max_length=120)),
-                ('description', models.TextField(blank=True)),
-                ('recall_policy', models.CharField(choices=[('approved', 'Approved revisions only'), ('verified', 'Approved revisions, and candidates whose check passed (marked unreviewed)')], default='verified', max_length=12)),
-                ('allow_self_approval', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='projects', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=60)),
+                ("name", models.CharField(max_length=120)),
+                ("description", models.TextField(blank=True)),
+                (
+                    "recall_policy",
+                    models.CharField(
+                        choices=[
+                            ("approved", "Approved revisions only"),
+                            (
+                                "verified",
+                                "Approved revisions, and candidates whose check passed (marked unreviewed)",
+                            ),
+                        ],
+                        default="verified",
+                        max_length=12,
+                    ),
+                ),
+                ("allow_self_approval", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="projects", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Invitation',
+            name="Invitation",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('viewer', 'Viewer'), ('contributor', 'Contributor'), ('reviewer', 'Reviewer'), ('maintainer', 'Maintainer')], max_length=12)),
-                ('email', models.EmailField(blank=True, max_length=254)),
-                ('token_digest', models.CharField(max_length=64, unique=True)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('expires_at', models.DateTimeField()),
-                ('accepted_at', models.DateTimeField(null=True)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('accepted_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='access.project')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("viewer", "Viewer"),
+                            ("contributor", "Contributor"),
+                            ("reviewer", "Reviewer"),
+                            ("maintainer", "Maintainer"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("email", models.EmailField(blank=True, max_length=254)),
+                ("token_digest", models.CharField(max_length=64, unique=True)),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("expires_at", models.DateTimeField()),
+                ("accepted_at", models.DateTimeField(null=True)),
+                ("revoked_at", models.DateTimeField(null=True)),
+                (
+                    "accepted_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invitations",
+                        to="access.project",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='ApiKey',
+            name="ApiKey",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=80)),
-                ('prefix', models.CharField(max_length=12, unique=True)),
-                ('secret_digest', models.CharField(max_length=64)),
-                ('role', models.CharField(choices=[('viewer', 'Viewer'), ('contributor', 'Contributor'), ('reviewer', 'Reviewer'), ('maintainer', 'Maintainer')], max_length=12)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('read', 'Read the library, runs and reviews'), ('recall', 'Recall solutions and report how they worked'), ('propose', 'Propose solutions and lessons, refine, rate'), ('run', 'Start and cancel agent runs'), ('review', 'Approve and reject'), ('admin', 'Manage members, connections and settings')], max_length=12), size=None)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('expires_at', models.DateTimeField(null=True)),
-                ('last_used_at', models.DateTimeField(null=True)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to='access.project')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=80)),
+                ("prefix", models.CharField(max_length=12, unique=True)),
+                ("secret_digest", models.CharField(max_length=64)),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("viewer", "Viewer"),
+                            ("contributor", "Contributor"),
+                            ("reviewer", "Reviewer"),
+                            ("maintainer", "Maintainer"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            choices=[
+                                ("read", "Read the library, runs and reviews"),
+                                ("recall", "Recall solutions and report how they worked"),
+                                ("propose", "Propose solutions and lessons, refine, rate"),
+                                ("run", "Start and cancel agent runs"),
+                                ("review", "Approve and reject"),
+                                ("admin", "Manage members, connections and settings"),
+                            ],
+                            max_length=12,
+                        ),
+                        size=None,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("expires_at", models.DateTimeField(null=True)),
+                ("last_used_at", models.DateTimeField(null=True)),
+                ("revoked_at", models.DateTimeField(null=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="api_keys",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="api_keys",
+                        to="access.project",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='TeamMembership',
+            name="TeamMembership",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('member', 'Member'), ('admin', 'Admin'), ('owner', 'Owner')], max_length=12)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='access.team')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='team_memberships', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("member", "Member"), ("admin", "Admin"), ("owner", "Owner")], max_length=12
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="access.team",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="team_memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ProjectMembership',
+            name="ProjectMembership",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('viewer', 'Viewer'), ('contributor', 'Contributor'), ('reviewer', 'Reviewer'), ('maintainer', 'Maintainer')], max_length=12)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='access.project')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='project_memberships', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("viewer", "Viewer"),
+                            ("contributor", "Contributor"),
+                            ("reviewer", "Reviewer"),
+                            ("maintainer", "Maintainer"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="access.project",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="project_memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('project', 'user'), name='project_membership_once')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("project", "user"), name="project_membership_once")
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='project',
-            constraint=models.UniqueConstraint(fields=('team', 'slug'), name='project_slug_once_per_team'),
+            model_name="project",
+            constraint=models.UniqueConstraint(fields=("team", "slug"), name="project_slug_once_per_team"),
         ),
         migrations.AddConstraint(
-            model_name='teammembership',
-            constraint=models.UniqueConstraint(fields=('team', 'user'), name='team_membership_once'),
+            model_name="teammembership",
+            constraint=models.UniqueConstraint(fields=("team", "user"), name="team_membership_once"),
         ),
     ]

@@ -17,7 +17,9 @@ from memory_hub.common.errors import Conflict, NotFound, PermissionDenied
 LIFETIME = timedelta(days=7)
 
 
-def invitation_create(*, actor: Actor, project: Project, role: Role, email: str = "") -> tuple[Invitation, str]:
+def invitation_create(
+    *, actor: Actor, project: Project, role: Role, email: str = ""
+) -> tuple[Invitation, str]:
     """Return the invitation and its token, which is shown once and never stored."""
     require(actor, Permission.MEMBERS_MANAGE, project)
     token = new_token()
@@ -31,8 +33,13 @@ def invitation_create(*, actor: Actor, project: Project, role: Role, email: str 
         expires_at=now() + LIFETIME,
     )
     record(
-        actor=actor, event=Event.INVITATION_CREATED, object_kind="invitation", object_id=invitation.id,
-        team_id=project.team_id, project_id=project.id, data={"role": role.value},
+        actor=actor,
+        event=Event.INVITATION_CREATED,
+        object_kind="invitation",
+        object_id=invitation.id,
+        team_id=project.team_id,
+        project_id=project.id,
+        data={"role": role.value},
     )
     return invitation, token
 
@@ -46,8 +53,12 @@ def invitation_revoke(*, actor: Actor, invitation: Invitation) -> Invitation:
     invitation.revoked_at = now()
     invitation.save(update_fields=["revoked_at"])
     record(
-        actor=actor, event=Event.INVITATION_REVOKED, object_kind="invitation", object_id=invitation.id,
-        team_id=invitation.team_id, project_id=invitation.project_id,
+        actor=actor,
+        event=Event.INVITATION_REVOKED,
+        object_kind="invitation",
+        object_id=invitation.id,
+        team_id=invitation.team_id,
+        project_id=invitation.project_id,
     )
     return invitation
 
@@ -56,8 +67,10 @@ def invitation_find(token: str) -> Invitation:
     """Return the pending invitation of a token. Raises NotFound for anything else: used, revoked, expired, unknown."""
     with as_system():
         found = (
-            Invitation.objects.open().select_related("project__team", "created_by")
-            .filter(token_digest=digest(token)).first()
+            Invitation.objects.open()
+            .select_related("project__team", "created_by")
+            .filter(token_digest=digest(token))
+            .first()
         )
     if found is None:
         raise NotFound("This invitation is used up, revoked or expired. Ask for a new one.")
@@ -77,8 +90,12 @@ def invitation_accept(*, token: str, user: User) -> Invitation:
         invitation.save(update_fields=["accepted_at", "accepted_by"])
         record(
             actor=Actor(kind=ActorKind.PERSON, label=user.name, user_id=user.id),
-            event=Event.INVITATION_ACCEPTED, object_kind="invitation", object_id=invitation.id,
-            team_id=invitation.team_id, project_id=invitation.project_id, data={"role": invitation.role},
+            event=Event.INVITATION_ACCEPTED,
+            object_kind="invitation",
+            object_id=invitation.id,
+            team_id=invitation.team_id,
+            project_id=invitation.project_id,
+            data={"role": invitation.role},
         )
     return invitation
 
@@ -88,7 +105,9 @@ def invitation_accept_as_new(*, token: str, email: str, name: str, password: str
     with as_system() as system:
         invitation = invitation_find(token)
         if invitation.email and invitation.email != email.strip().lower():
-            raise Conflict(f"This invitation is for {invitation.email}.", fields={"email": "Another address is invited."})
+            raise Conflict(
+                f"This invitation is for {invitation.email}.", fields={"email": "Another address is invited."}
+            )
         user = user_create(actor=system, email=email, name=name, password=password)
         invitation_accept(token=token, user=user)
     return user

@@ -40,7 +40,9 @@ def key_create(
     if actor.scopes is not None and not set(wanted) <= actor.scopes:
         raise PermissionDenied("A key cannot make one with more scopes than its own.")
     if not name.strip():
-        raise InvalidInput("Name the key after the program that will use it.", fields={"name": "Give a name."})
+        raise InvalidInput(
+            "Name the key after the program that will use it.", fields={"name": "Give a name."}
+        )
     if expires_at is not None and expires_at <= now():
         raise InvalidInput("The expiry lies in the past.", fields={"expires_at": "Choose a time to come."})
     whole, prefix, secret = new_key()
@@ -56,8 +58,14 @@ def key_create(
         expires_at=expires_at,
     )
     record(
-        actor=actor, event=Event.KEY_CREATED, object_kind="key", object_id=key.id, object_label=key.name,
-        team_id=project.team_id, project_id=project.id, data={"role": role.value, "scopes": wanted},
+        actor=actor,
+        event=Event.KEY_CREATED,
+        object_kind="key",
+        object_id=key.id,
+        object_label=key.name,
+        team_id=project.team_id,
+        project_id=project.id,
+        data={"role": role.value, "scopes": wanted},
     )
     return key, whole
 
@@ -74,8 +82,13 @@ def key_revoke(*, actor: Actor, key: ApiKey) -> ApiKey:
     key.revoked_at = now()
     key.save(update_fields=["revoked_at"])
     record(
-        actor=actor, event=Event.KEY_REVOKED, object_kind="key", object_id=key.id, object_label=key.name,
-        team_id=key.team_id, project_id=key.project_id,
+        actor=actor,
+        event=Event.KEY_REVOKED,
+        object_kind="key",
+        object_id=key.id,
+        object_label=key.name,
+        team_id=key.team_id,
+        project_id=key.project_id,
     )
     return key
 
@@ -85,7 +98,9 @@ def key_authenticate(presented: str) -> ApiKey:
     parts = split_key(presented.strip())
     with as_system():
         key = (
-            ApiKey.objects.select_related("owner", "project__team").filter(prefix=parts[0]).first() if parts else None
+            ApiKey.objects.select_related("owner", "project__team").filter(prefix=parts[0]).first()
+            if parts
+            else None
         )
         known = hmac.compare_digest(key.secret_digest if key else "", digest(parts[1] if parts else ""))
         if key is None or not known or key.state != "active":

@@ -19,7 +19,9 @@ def user_create(*, actor: Actor, email: str, name: str, password: str) -> User:
     try:
         validate_email(email)
     except ValidationError:
-        raise InvalidInput("This is not an email address.", fields={"email": "Not an email address."}) from None
+        raise InvalidInput(
+            "This is not an email address.", fields={"email": "Not an email address."}
+        ) from None
     user = User(email=email, name=name.strip()[:120])
     try:
         validate_password(password, user)
@@ -27,8 +29,12 @@ def user_create(*, actor: Actor, email: str, name: str, password: str) -> User:
         message = " ".join(error.messages)
         raise InvalidInput(message, fields={"password": message}) from None
     if User.objects.filter(email__iexact=email).exists():
-        raise Conflict("Somebody with this email address has an account already: sign in first.", code="email_taken")
+        raise Conflict(
+            "Somebody with this email address has an account already: sign in first.", code="email_taken"
+        )
     user.set_password(password)
     user.save()
-    record(actor=actor, event=Event.USER_CREATED, object_kind="user", object_id=user.id, object_label=user.name)
+    record(
+        actor=actor, event=Event.USER_CREATED, object_kind="user", object_id=user.id, object_label=user.name
+    )
     return user

@@ -32,8 +32,13 @@ def project_create(
         if creator is not None:
             ProjectMembership.objects.create(team=team, project=project, user=creator, role=Role.MAINTAINER)
         record(
-            actor=actor, event=Event.PROJECT_CREATED, object_kind="project", object_id=project.id,
-            object_label=project.name, team_id=team.id, project_id=project.id,
+            actor=actor,
+            event=Event.PROJECT_CREATED,
+            object_kind="project",
+            object_id=project.id,
+            object_label=project.name,
+            team_id=team.id,
+            project_id=project.id,
         )
     return project
 
@@ -68,8 +73,14 @@ def project_change(
             setattr(project, field, change["after"])
         project.save(update_fields=list(changes))
         record(
-            actor=actor, event=Event.PROJECT_CHANGED, object_kind="project", object_id=project.id,
-            object_label=project.name, team_id=project.team_id, project_id=project.id, data=changes,
+            actor=actor,
+            event=Event.PROJECT_CHANGED,
+            object_kind="project",
+            object_id=project.id,
+            object_label=project.name,
+            team_id=project.team_id,
+            project_id=project.id,
+            data=changes,
         )
     return project
 
@@ -79,8 +90,14 @@ def member_add(*, actor: Actor, project: Project, user: User, role: Role) -> Pro
     require(actor, Permission.MEMBERS_MANAGE, project)
     membership = join_project(project, user, role)
     record(
-        actor=actor, event=Event.MEMBER_ADDED, object_kind="user", object_id=user.id, object_label=user.name,
-        team_id=project.team_id, project_id=project.id, data={"role": role.value},
+        actor=actor,
+        event=Event.MEMBER_ADDED,
+        object_kind="user",
+        object_id=user.id,
+        object_label=user.name,
+        team_id=project.team_id,
+        project_id=project.id,
+        data={"role": role.value},
     )
     return membership
 
@@ -93,8 +110,13 @@ def member_change(*, actor: Actor, membership: ProjectMembership, role: Role) ->
     membership.role = role
     membership.save(update_fields=["role"])
     record(
-        actor=actor, event=Event.MEMBER_CHANGED, object_kind="user", object_id=membership.user_id,
-        object_label=membership.user.name, team_id=membership.team_id, project_id=membership.project_id,
+        actor=actor,
+        event=Event.MEMBER_CHANGED,
+        object_kind="user",
+        object_id=membership.user_id,
+        object_label=membership.user.name,
+        team_id=membership.team_id,
+        project_id=membership.project_id,
         data={"before": before, "after": role.value},
     )
     return membership
@@ -107,8 +129,13 @@ def member_remove(*, actor: Actor, membership: ProjectMembership) -> None:
     user, project = membership.user, membership.project
     membership.delete()
     record(
-        actor=actor, event=Event.MEMBER_REMOVED, object_kind="user", object_id=user.id, object_label=user.name,
-        team_id=project.team_id, project_id=project.id,
+        actor=actor,
+        event=Event.MEMBER_REMOVED,
+        object_kind="user",
+        object_id=user.id,
+        object_label=user.name,
+        team_id=project.team_id,
+        project_id=project.id,
     )
 
 

@@ -16,15 +16,22 @@ def team_create(*, actor: Actor, name: str, owner: User, slug: str = "") -> Team
         raise PermissionDenied("Teams are made by the operator: bin/manage create_team.")
     slug = slugify(slug or name)
     if not slug:
-        raise InvalidInput("Give the team a name with letters or digits.", fields={"name": "Letters or digits needed."})
+        raise InvalidInput(
+            "Give the team a name with letters or digits.", fields={"name": "Letters or digits needed."}
+        )
     with as_system():
         if Team.objects.filter(slug=slug).exists():
             raise Conflict(f"There is a team “{slug}” already.", code="slug_taken")
         team = Team.objects.create(name=name.strip()[:120], slug=slug)
         TeamMembership.objects.create(team=team, user=owner, role=TeamRole.OWNER)
         record(
-            actor=actor, event=Event.TEAM_CREATED, object_kind="team", object_id=team.id, object_label=team.name,
-            team_id=team.id, data={"owner": str(owner.id)},
+            actor=actor,
+            event=Event.TEAM_CREATED,
+            object_kind="team",
+            object_id=team.id,
+            object_label=team.name,
+            team_id=team.id,
+            data={"owner": str(owner.id)},
         )
     return team
 
@@ -39,8 +46,13 @@ def team_member_change(*, actor: Actor, membership: TeamMembership, role: TeamRo
     membership.role = role
     membership.save(update_fields=["role"])
     record(
-        actor=actor, event=Event.TEAM_MEMBER_CHANGED, object_kind="user", object_id=membership.user_id,
-        object_label=membership.user.name, team_id=membership.team_id, data={"before": before, "after": role.value},
+        actor=actor,
+        event=Event.TEAM_MEMBER_CHANGED,
+        object_kind="user",
+        object_id=membership.user_id,
+        object_label=membership.user.name,
+        team_id=membership.team_id,
+        data={"before": before, "after": role.value},
     )
     return membership
 
@@ -57,13 +69,19 @@ def team_member_remove(*, actor: Actor, membership: TeamMembership) -> None:
     user, team_id = membership.user, membership.team_id
     membership.delete()
     record(
-        actor=actor, event=Event.TEAM_MEMBER_REMOVED, object_kind="user", object_id=user.id,
-        object_label=user.name, team_id=team_id,
+        actor=actor,
+        event=Event.TEAM_MEMBER_REMOVED,
+        object_kind="user",
+        object_id=user.id,
+        object_label=user.name,
+        team_id=team_id,
     )
 
 
 def _require_another_owner(membership: TeamMembership) -> None:
     # Locks every owner row, so that two owners cannot each remove the other at the same moment.
-    owners = TeamMembership.objects.select_for_update().filter(team_id=membership.team_id, role=TeamRole.OWNER)
+    owners = TeamMembership.objects.select_for_update().filter(
+        team_id=membership.team_id, role=TeamRole.OWNER
+    )
     if len(owners) < 2:
         raise Conflict("A team keeps at least one owner: name another owner first.", code="last_owner")

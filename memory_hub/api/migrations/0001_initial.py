@@ -8,30 +8,46 @@ import memory_hub.common.ids
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('access', '0001_initial'),
+        ("access", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='IdempotentAnswer',
+            name="IdempotentAnswer",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('actor_id', models.UUIDField()),
-                ('key', models.CharField(max_length=128)),
-                ('request_digest', models.CharField(max_length=64)),
-                ('status', models.PositiveSmallIntegerField(null=True)),
-                ('body', models.JSONField(null=True)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("actor_id", models.UUIDField()),
+                ("key", models.CharField(max_length=128)),
+                ("request_digest", models.CharField(max_length=64)),
+                ("status", models.PositiveSmallIntegerField(null=True)),
+                ("body", models.JSONField(null=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'constraints': [models.UniqueConstraint(fields=('actor_id', 'key'), name='idempotency_key_once')],
+                "abstract": False,
+                "constraints": [
+                    models.UniqueConstraint(fields=("actor_id", "key"), name="idempotency_key_once")
+                ],
             },
         ),
     ]

@@ -2,9 +2,7 @@ from django.db import migrations
 
 from memory_hub.common.row_security import IN_MY_PROJECTS, enable
 
-TABLES = (
-    "api_idempotentanswer",
-)
+TABLES = ("api_idempotentanswer",)
 
 
 class Migration(migrations.Migration):

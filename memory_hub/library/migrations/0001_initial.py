@@ -3,227 +3,581 @@
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
-import memory_hub.common.clock
-import memory_hub.common.ids
-import memory_hub.common.fields
 from django.conf import settings
 from django.db import migrations, models
 
+import memory_hub.common.clock
+import memory_hub.common.fields
+import memory_hub.common.ids
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('access', '0001_initial'),
-        ('runs', '0001_initial'),
+        ("access", "0001_initial"),
+        ("runs", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Lesson',
+            name="Lesson",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('exception_type', models.CharField(max_length=200)),
-                ('message', models.TextField()),
-                ('failing_line', models.TextField(blank=True)),
-                ('library_frames', models.JSONField(blank=True, default=list)),
-                ('failing_code', models.TextField()),
-                ('fixing_code', models.TextField(blank=True)),
-                ('diff', models.TextField(blank=True)),
-                ('cause', models.TextField(blank=True)),
-                ('applies_where', models.TextField(blank=True)),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('is_open', models.BooleanField(default=False)),
-                ('needs_index', models.BooleanField(default=True)),
-                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='lessons', to='runs.run')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("exception_type", models.CharField(max_length=200)),
+                ("message", models.TextField()),
+                ("failing_line", models.TextField(blank=True)),
+                ("library_frames", models.JSONField(blank=True, default=list)),
+                ("failing_code", models.TextField()),
+                ("fixing_code", models.TextField(blank=True)),
+                ("diff", models.TextField(blank=True)),
+                ("cause", models.TextField(blank=True)),
+                ("applies_where", models.TextField(blank=True)),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("is_open", models.BooleanField(default=False)),
+                ("needs_index", models.BooleanField(default=True)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="lessons",
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
-                'abstract': False,
+                "ordering": ["-id"],
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Revision',
+            name="Revision",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('number', models.PositiveIntegerField()),
-                ('code', models.TextField()),
-                ('entry_point', models.CharField(blank=True, max_length=120)),
-                ('signature', models.TextField(blank=True)),
-                ('usage_example', models.TextField(blank=True)),
-                ('check_spec', memory_hub.common.fields.ExactJSONField(blank=True, null=True)),
-                ('check_missing', models.TextField(blank=True)),
-                ('explanation', models.TextField(blank=True)),
-                ('depends_on', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=120), blank=True, default=list, size=None)),
-                ('change_note', models.TextField(blank=True)),
-                ('content_hash', models.CharField(max_length=64)),
-                ('status', models.CharField(choices=[('candidate', 'Candidate'), ('approved', 'Approved'), ('rejected', 'Rejected'), ('deprecated', 'Deprecated')], default='candidate', max_length=12)),
-                ('verification', models.CharField(choices=[('unverified', 'Unverified'), ('passed', 'Passed'), ('failed', 'Failed'), ('stale', 'Stale')], default='unverified', max_length=12)),
-                ('verification_detail', models.TextField(blank=True)),
-                ('verified_in', models.CharField(blank=True, max_length=20)),
-                ('verified_at', models.DateTimeField(null=True)),
-                ('needs_verification', models.BooleanField(default=False)),
-                ('verification_attempts', models.PositiveSmallIntegerField(default=0)),
-                ('verification_lease_until', models.DateTimeField(null=True)),
-                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('author_run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.run')),
-                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='library.revision')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("number", models.PositiveIntegerField()),
+                ("code", models.TextField()),
+                ("entry_point", models.CharField(blank=True, max_length=120)),
+                ("signature", models.TextField(blank=True)),
+                ("usage_example", models.TextField(blank=True)),
+                ("check_spec", memory_hub.common.fields.ExactJSONField(blank=True, null=True)),
+                ("check_missing", models.TextField(blank=True)),
+                ("explanation", models.TextField(blank=True)),
+                (
+                    "depends_on",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=120), blank=True, default=list, size=None
+                    ),
+                ),
+                ("change_note", models.TextField(blank=True)),
+                ("content_hash", models.CharField(max_length=64)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("candidate", "Candidate"),
+                            ("approved", "Approved"),
+                            ("rejected", "Rejected"),
+                            ("deprecated", "Deprecated"),
+                        ],
+                        default="candidate",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "verification",
+                    models.CharField(
+                        choices=[
+                            ("unverified", "Unverified"),
+                            ("passed", "Passed"),
+                            ("failed", "Failed"),
+                            ("stale", "Stale"),
+                        ],
+                        default="unverified",
+                        max_length=12,
+                    ),
+                ),
+                ("verification_detail", models.TextField(blank=True)),
+                ("verified_in", models.CharField(blank=True, max_length=20)),
+                ("verified_at", models.DateTimeField(null=True)),
+                ("needs_verification", models.BooleanField(default=False)),
+                ("verification_attempts", models.PositiveSmallIntegerField(default=0)),
+                ("verification_lease_until", models.DateTimeField(null=True)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "author_run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="library.revision",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-number'],
-                'abstract': False,
+                "ordering": ["-number"],
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Solution',
+            name="Solution",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('title', models.CharField(max_length=200)),
-                ('problem', models.TextField()),
-                ('kind', models.CharField(choices=[('data_transformation', 'Data transformation'), ('api_recipe', 'API recipe'), ('debugging_strategy', 'Debugging strategy'), ('algorithm', 'Algorithm'), ('report', 'Report'), ('other', 'Other')], default='other', max_length=24)),
-                ('applies_when', models.TextField(blank=True)),
-                ('edge_cases', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), blank=True, default=list, size=None)),
-                ('failed_alternatives', models.JSONField(blank=True, default=list)),
-                ('tags', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), blank=True, default=list, size=None)),
-                ('environment', models.JSONField(blank=True, default=dict)),
-                ('input_profile', models.JSONField(blank=True, default=dict)),
-                ('archived_at', models.DateTimeField(null=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('needs_index', models.BooleanField(default=True)),
-                ('approved_revision', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='library.revision')),
-                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('latest_revision', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='library.revision')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='solutions', to='runs.run')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("title", models.CharField(max_length=200)),
+                ("problem", models.TextField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("data_transformation", "Data transformation"),
+                            ("api_recipe", "API recipe"),
+                            ("debugging_strategy", "Debugging strategy"),
+                            ("algorithm", "Algorithm"),
+                            ("report", "Report"),
+                            ("other", "Other"),
+                        ],
+                        default="other",
+                        max_length=24,
+                    ),
+                ),
+                ("applies_when", models.TextField(blank=True)),
+                (
+                    "edge_cases",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(), blank=True, default=list, size=None
+                    ),
+                ),
+                ("failed_alternatives", models.JSONField(blank=True, default=list)),
+                (
+                    "tags",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=40), blank=True, default=list, size=None
+                    ),
+                ),
+                ("environment", models.JSONField(blank=True, default=dict)),
+                ("input_profile", models.JSONField(blank=True, default=dict)),
+                ("archived_at", models.DateTimeField(null=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("needs_index", models.BooleanField(default=True)),
+                (
+                    "approved_revision",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="library.revision",
+                    ),
+                ),
+                (
+                    "author",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "latest_revision",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="library.revision",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="solutions",
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
-                'abstract': False,
+                "ordering": ["-id"],
+                "abstract": False,
             },
         ),
         migrations.AddField(
-            model_name='revision',
-            name='solution',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='library.solution'),
+            model_name="revision",
+            name="solution",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="revisions", to="library.solution"
+            ),
         ),
         migrations.CreateModel(
-            name='Link',
+            name="Link",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('kind', models.CharField(choices=[('derived_from', 'Derived From'), ('supersedes', 'Supersedes'), ('alternative_to', 'Alternative To'), ('duplicate_of', 'Duplicate Of'), ('depends_on', 'Depends On'), ('resolves', 'Resolves'), ('conflicts_with', 'Conflicts With'), ('related', 'Related')], max_length=16)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('target_lesson', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='back_links', to='library.lesson')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
-                ('source', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='links', to='library.solution')),
-                ('target', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='back_links', to='library.solution')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("derived_from", "Derived From"),
+                            ("supersedes", "Supersedes"),
+                            ("alternative_to", "Alternative To"),
+                            ("duplicate_of", "Duplicate Of"),
+                            ("depends_on", "Depends On"),
+                            ("resolves", "Resolves"),
+                            ("conflicts_with", "Conflicts With"),
+                            ("related", "Related"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "target_lesson",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="back_links",
+                        to="library.lesson",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="links",
+                        to="library.solution",
+                    ),
+                ),
+                (
+                    "target",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="back_links",
+                        to="library.solution",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.AddField(
-            model_name='lesson',
-            name='solution',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='lessons', to='library.solution'),
+            model_name="lesson",
+            name="solution",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="lessons",
+                to="library.solution",
+            ),
         ),
         migrations.CreateModel(
-            name='CheckInput',
+            name="CheckInput",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('name', models.CharField(max_length=120)),
-                ('size', models.PositiveBigIntegerField()),
-                ('sha256', models.CharField(max_length=64)),
-                ('path', models.CharField(max_length=200)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
-                ('solution', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='check_inputs', to='library.solution')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("name", models.CharField(max_length=120)),
+                ("size", models.PositiveBigIntegerField()),
+                ("sha256", models.CharField(max_length=64)),
+                ("path", models.CharField(max_length=200)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
+                (
+                    "solution",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="check_inputs",
+                        to="library.solution",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Evidence',
+            name="Evidence",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('kind', models.CharField(choices=[('verified', 'Verified'), ('reused', 'Reused'), ('rated', 'Rated'), ('reported', 'Reported')], max_length=12)),
-                ('outcome', models.CharField(choices=[('success', 'Success'), ('failure', 'Failure'), ('not_applicable', 'Not Applicable')], max_length=16)),
-                ('metric_name', models.CharField(blank=True, max_length=60)),
-                ('metric_value', models.FloatField(null=True)),
-                ('metric_unit', models.CharField(blank=True, max_length=20)),
-                ('metric_better', models.CharField(blank=True, max_length=6)),
-                ('sandbox', models.CharField(blank=True, max_length=20)),
-                ('detail', models.JSONField(blank=True, default=dict)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='evidence', to='runs.run')),
-                ('supersedes', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='superseded_by', to='library.evidence')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('lesson', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='evidence', to='library.lesson')),
-                ('revision', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='evidence', to='library.revision')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("verified", "Verified"),
+                            ("reused", "Reused"),
+                            ("rated", "Rated"),
+                            ("reported", "Reported"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("success", "Success"),
+                            ("failure", "Failure"),
+                            ("not_applicable", "Not Applicable"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("metric_name", models.CharField(blank=True, max_length=60)),
+                ("metric_value", models.FloatField(null=True)),
+                ("metric_unit", models.CharField(blank=True, max_length=20)),
+                ("metric_better", models.CharField(blank=True, max_length=6)),
+                ("sandbox", models.CharField(blank=True, max_length=20)),
+                ("detail", models.JSONField(blank=True, default=dict)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="evidence",
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "supersedes",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="superseded_by",
+                        to="library.evidence",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "lesson",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="evidence",
+                        to="library.lesson",
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="evidence",
+                        to="library.revision",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
-                'abstract': False,
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('lesson__isnull', True), ('revision__isnull', False)), models.Q(('lesson__isnull', False), ('revision__isnull', True)), _connector='OR'), name='evidence_about_one_thing')],
+                "ordering": ["-id"],
+                "abstract": False,
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("lesson__isnull", True), ("revision__isnull", False)),
+                            models.Q(("lesson__isnull", False), ("revision__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="evidence_about_one_thing",
+                    )
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='solution',
-            index=models.Index(fields=['project', '-id'], name='solution_project_newest'),
+            model_name="solution",
+            index=models.Index(fields=["project", "-id"], name="solution_project_newest"),
         ),
         migrations.AddIndex(
-            model_name='solution',
-            index=django.contrib.postgres.indexes.GinIndex(fields=['tags'], name='solution_tags'),
+            model_name="solution",
+            index=django.contrib.postgres.indexes.GinIndex(fields=["tags"], name="solution_tags"),
         ),
         migrations.AddIndex(
-            model_name='solution',
-            index=models.Index(condition=models.Q(('needs_index', True)), fields=['id'], name='solution_needs_index'),
+            model_name="solution",
+            index=models.Index(
+                condition=models.Q(("needs_index", True)), fields=["id"], name="solution_needs_index"
+            ),
         ),
         migrations.AddIndex(
-            model_name='revision',
-            index=models.Index(fields=['content_hash'], name='revision_content_hash'),
+            model_name="revision",
+            index=models.Index(fields=["content_hash"], name="revision_content_hash"),
         ),
         migrations.AddIndex(
-            model_name='revision',
-            index=models.Index(condition=models.Q(('needs_verification', True)), fields=['id'], name='revision_needs_verification'),
+            model_name="revision",
+            index=models.Index(
+                condition=models.Q(("needs_verification", True)),
+                fields=["id"],
+                name="revision_needs_verification",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('solution', 'number'), name='revision_number_once'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(fields=("solution", "number"), name="revision_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('target__isnull', False), ('target_lesson__isnull', True)), models.Q(('target__isnull', True), ('target_lesson__isnull', False)), _connector='OR'), name='link_to_one_thing'),
+            model_name="link",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("target__isnull", False), ("target_lesson__isnull", True)),
+                    models.Q(("target__isnull", True), ("target_lesson__isnull", False)),
+                    _connector="OR",
+                ),
+                name="link_to_one_thing",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=models.UniqueConstraint(fields=('kind', 'source', 'target', 'target_lesson'), name='link_once', nulls_distinct=False),
+            model_name="link",
+            constraint=models.UniqueConstraint(
+                fields=("kind", "source", "target", "target_lesson"), name="link_once", nulls_distinct=False
+            ),
         ),
         migrations.AddIndex(
-            model_name='lesson',
-            index=models.Index(fields=['project', 'fingerprint'], name='lesson_fingerprint'),
+            model_name="lesson",
+            index=models.Index(fields=["project", "fingerprint"], name="lesson_fingerprint"),
         ),
         migrations.AddIndex(
-            model_name='lesson',
-            index=models.Index(condition=models.Q(('needs_index', True)), fields=['id'], name='lesson_needs_index'),
+            model_name="lesson",
+            index=models.Index(
+                condition=models.Q(("needs_index", True)), fields=["id"], name="lesson_needs_index"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='checkinput',
-            constraint=models.UniqueConstraint(fields=('solution', 'name'), name='check_input_name_once'),
+            model_name="checkinput",
+            constraint=models.UniqueConstraint(fields=("solution", "name"), name="check_input_name_once"),
         ),
     ]

@@ -3,8 +3,6 @@
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search
 import django.db.models.deletion
-import memory_hub.common.clock
-import memory_hub.common.ids
 import pgvector.django.halfvec
 import pgvector.django.indexes
 from django.conf import settings
@@ -12,15 +10,17 @@ from django.contrib.postgres.operations import TrigramExtension
 from django.db import migrations, models
 from pgvector.django import VectorExtension
 
+import memory_hub.common.clock
+import memory_hub.common.ids
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('access', '0001_initial'),
-        ('library', '0001_initial'),
-        ('runs', '0001_initial'),
+        ("access", "0001_initial"),
+        ("library", "0001_initial"),
+        ("runs", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -29,110 +29,283 @@ class Migration(migrations.Migration):
         VectorExtension(),
         TrigramExtension(),
         migrations.CreateModel(
-            name='IndexEntry',
+            name="IndexEntry",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('statement', models.TextField()),
-                ('words', django.contrib.postgres.search.SearchVectorField()),
-                ('indexed_at', models.DateTimeField()),
-                ('lesson', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='index_entry', to='library.lesson')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('solution', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='index_entry', to='library.solution')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("statement", models.TextField()),
+                ("words", django.contrib.postgres.search.SearchVectorField()),
+                ("indexed_at", models.DateTimeField()),
+                (
+                    "lesson",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="index_entry",
+                        to="library.lesson",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "solution",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="index_entry",
+                        to="library.solution",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Embedding',
+            name="Embedding",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('model_id', models.CharField(max_length=80)),
-                ('vector', pgvector.django.halfvec.HalfVectorField(dimensions=384)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
-                ('entry', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='embeddings', to='recall.indexentry')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("model_id", models.CharField(max_length=80)),
+                ("vector", pgvector.django.halfvec.HalfVectorField(dimensions=384)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
+                (
+                    "entry",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="embeddings",
+                        to="recall.indexentry",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Recall',
+            name="Recall",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('query', models.TextField()),
-                ('error', models.JSONField(null=True)),
-                ('filters', models.JSONField(default=dict)),
-                ('sandbox', models.CharField(blank=True, max_length=20)),
-                ('no_match', models.BooleanField()),
-                ('tokens', models.PositiveIntegerField(default=0)),
-                ('embedding_model', models.CharField(blank=True, max_length=80)),
-                ('milliseconds', models.FloatField()),
-                ('outcome', models.CharField(blank=True, choices=[('success', 'Success'), ('failure', 'Failure'), ('not_applicable', 'Not Applicable')], max_length=16)),
-                ('outcome_at', models.DateTimeField(null=True)),
-                ('key', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='access.apikey')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='recalls', to='runs.run')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("query", models.TextField()),
+                ("error", models.JSONField(null=True)),
+                ("filters", models.JSONField(default=dict)),
+                ("sandbox", models.CharField(blank=True, max_length=20)),
+                ("no_match", models.BooleanField()),
+                ("tokens", models.PositiveIntegerField(default=0)),
+                ("embedding_model", models.CharField(blank=True, max_length=80)),
+                ("milliseconds", models.FloatField()),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("success", "Success"),
+                            ("failure", "Failure"),
+                            ("not_applicable", "Not Applicable"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("outcome_at", models.DateTimeField(null=True)),
+                (
+                    "key",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="access.apikey",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="recalls",
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
-                'abstract': False,
+                "ordering": ["-id"],
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='RecallItem',
+            name="RecallItem",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('rank', models.PositiveSmallIntegerField()),
-                ('score', models.FloatField()),
-                ('score_parts', models.JSONField(default=dict)),
-                ('reason', models.TextField()),
-                ('status', models.CharField(blank=True, max_length=12)),
-                ('verification', models.CharField(blank=True, max_length=12)),
-                ('used', models.BooleanField(null=True)),
-                ('outcome', models.CharField(blank=True, choices=[('success', 'Success'), ('failure', 'Failure'), ('not_applicable', 'Not Applicable')], max_length=16)),
-                ('lesson', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='recalled', to='library.lesson')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('recall', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='recall.recall')),
-                ('revision', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='recalled', to='library.revision')),
-                ('solution', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='recalled', to='library.solution')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("rank", models.PositiveSmallIntegerField()),
+                ("score", models.FloatField()),
+                ("score_parts", models.JSONField(default=dict)),
+                ("reason", models.TextField()),
+                ("status", models.CharField(blank=True, max_length=12)),
+                ("verification", models.CharField(blank=True, max_length=12)),
+                ("used", models.BooleanField(null=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("success", "Success"),
+                            ("failure", "Failure"),
+                            ("not_applicable", "Not Applicable"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "lesson",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="recalled",
+                        to="library.lesson",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "recall",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="items", to="recall.recall"
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="recalled",
+                        to="library.revision",
+                    ),
+                ),
+                (
+                    "solution",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="recalled",
+                        to="library.solution",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['rank'],
-                'abstract': False,
+                "ordering": ["rank"],
+                "abstract": False,
             },
         ),
         migrations.AddIndex(
-            model_name='indexentry',
-            index=django.contrib.postgres.indexes.GinIndex(fields=['words'], name='index_entry_words'),
+            model_name="indexentry",
+            index=django.contrib.postgres.indexes.GinIndex(fields=["words"], name="index_entry_words"),
         ),
         migrations.AddIndex(
-            model_name='indexentry',
-            index=django.contrib.postgres.indexes.GinIndex(fields=['statement'], name='index_entry_statement', opclasses=['gin_trgm_ops']),
+            model_name="indexentry",
+            index=django.contrib.postgres.indexes.GinIndex(
+                fields=["statement"], name="index_entry_statement", opclasses=["gin_trgm_ops"]
+            ),
         ),
         migrations.AddConstraint(
-            model_name='indexentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lesson__isnull', True), ('solution__isnull', False)), models.Q(('lesson__isnull', False), ('solution__isnull', True)), _connector='OR'), name='index_entry_of_one_thing'),
+            model_name="indexentry",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("lesson__isnull", True), ("solution__isnull", False)),
+                    models.Q(("lesson__isnull", False), ("solution__isnull", True)),
+                    _connector="OR",
+                ),
+                name="index_entry_of_one_thing",
+            ),
         ),
         migrations.AddIndex(
-            model_name='embedding',
-            index=pgvector.django.indexes.HnswIndex(ef_construction=64, fields=['vector'], m=16, name='embedding_hnsw', opclasses=['halfvec_cosine_ops']),
+            model_name="embedding",
+            index=pgvector.django.indexes.HnswIndex(
+                ef_construction=64,
+                fields=["vector"],
+                m=16,
+                name="embedding_hnsw",
+                opclasses=["halfvec_cosine_ops"],
+            ),
         ),
         migrations.AddConstraint(
-            model_name='embedding',
-            constraint=models.UniqueConstraint(fields=('entry', 'model_id'), name='embedding_once_per_model'),
+            model_name="embedding",
+            constraint=models.UniqueConstraint(fields=("entry", "model_id"), name="embedding_once_per_model"),
         ),
         migrations.AddConstraint(
-            model_name='recallitem',
-            constraint=models.UniqueConstraint(fields=('recall', 'rank'), name='recall_item_rank_once'),
+            model_name="recallitem",
+            constraint=models.UniqueConstraint(fields=("recall", "rank"), name="recall_item_rank_once"),
         ),
     ]

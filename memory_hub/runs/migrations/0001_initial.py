@@ -11,181 +11,424 @@ import memory_hub.common.ids
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('access', '0001_initial'),
+        ("access", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Connection',
+            name="Connection",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('name', models.CharField(max_length=80)),
-                ('kind', models.CharField(choices=[('openai', 'OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp, LM Studio)'), ('rehearsal', 'Rehearsal (scripted replies for the sample tasks, no model)')], max_length=12)),
-                ('base_url', models.URLField(blank=True, max_length=300)),
-                ('model_id', models.CharField(blank=True, max_length=200)),
-                ('encrypted_secret', models.TextField(blank=True)),
-                ('options', models.JSONField(blank=True, default=dict)),
-                ('retired_at', models.DateTimeField(null=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("name", models.CharField(max_length=80)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            (
+                                "openai",
+                                "OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp, LM Studio)",
+                            ),
+                            ("rehearsal", "Rehearsal (scripted replies for the sample tasks, no model)"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("base_url", models.URLField(blank=True, max_length=300)),
+                ("model_id", models.CharField(blank=True, max_length=200)),
+                ("encrypted_secret", models.TextField(blank=True)),
+                ("options", models.JSONField(blank=True, default=dict)),
+                ("retired_at", models.DateTimeField(null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
-                'abstract': False,
+                "ordering": ["name"],
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('role', models.CharField(choices=[('viewer', 'Viewer'), ('contributor', 'Contributor'), ('reviewer', 'Reviewer'), ('maintainer', 'Maintainer')], max_length=12)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('read', 'Read the library, runs and reviews'), ('recall', 'Recall solutions and report how they worked'), ('propose', 'Propose solutions and lessons, refine, rate'), ('run', 'Start and cancel agent runs'), ('review', 'Approve and reject'), ('admin', 'Manage members, connections and settings')], max_length=12), size=None)),
-                ('origin', models.CharField(choices=[('dashboard', 'Dashboard'), ('api', 'Api'), ('recorded', 'Recorded'), ('sample', 'Sample')], max_length=12)),
-                ('task', models.TextField()),
-                ('model_label', models.CharField(blank=True, max_length=200)),
-                ('sandbox', models.CharField(default='auto', max_length=20)),
-                ('memory_on', models.BooleanField(default=True)),
-                ('max_steps', models.PositiveIntegerField(default=8)),
-                ('time_limit_seconds', models.PositiveIntegerField(default=300)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('cancelled', 'Cancelled'), ('lost', 'Lost')], default='queued', max_length=12)),
-                ('cancel_requested_at', models.DateTimeField(null=True)),
-                ('lease_holder', models.CharField(blank=True, max_length=64)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('last_sequence', models.PositiveIntegerField(default=0)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('capture', models.CharField(choices=[('waiting', 'Waiting'), ('needed', 'Needed'), ('done', 'Done'), ('failed', 'Failed')], default='waiting', max_length=12)),
-                ('capture_attempts', models.PositiveSmallIntegerField(default=0)),
-                ('sandbox_used', models.CharField(blank=True, max_length=20)),
-                ('environment', models.JSONField(default=dict)),
-                ('answer', models.TextField(blank=True)),
-                ('reason', models.TextField(blank=True)),
-                ('final_call', memory_hub.common.fields.ExactJSONField(null=True)),
-                ('metrics', models.JSONField(default=list)),
-                ('memory_use', models.JSONField(default=dict)),
-                ('step_count', models.PositiveIntegerField(default=0)),
-                ('input_tokens', models.PositiveIntegerField(default=0)),
-                ('output_tokens', models.PositiveIntegerField(default=0)),
-                ('connection', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.connection')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('started_with_key', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='access.apikey')),
-                ('starter', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("viewer", "Viewer"),
+                            ("contributor", "Contributor"),
+                            ("reviewer", "Reviewer"),
+                            ("maintainer", "Maintainer"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(
+                            choices=[
+                                ("read", "Read the library, runs and reviews"),
+                                ("recall", "Recall solutions and report how they worked"),
+                                ("propose", "Propose solutions and lessons, refine, rate"),
+                                ("run", "Start and cancel agent runs"),
+                                ("review", "Approve and reject"),
+                                ("admin", "Manage members, connections and settings"),
+                            ],
+                            max_length=12,
+                        ),
+                        size=None,
+                    ),
+                ),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("dashboard", "Dashboard"),
+                            ("api", "Api"),
+                            ("recorded", "Recorded"),
+                            ("sample", "Sample"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("task", models.TextField()),
+                ("model_label", models.CharField(blank=True, max_length=200)),
+                ("sandbox", models.CharField(default="auto", max_length=20)),
+                ("memory_on", models.BooleanField(default=True)),
+                ("max_steps", models.PositiveIntegerField(default=8)),
+                ("time_limit_seconds", models.PositiveIntegerField(default=300)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("succeeded", "Succeeded"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                            ("lost", "Lost"),
+                        ],
+                        default="queued",
+                        max_length=12,
+                    ),
+                ),
+                ("cancel_requested_at", models.DateTimeField(null=True)),
+                ("lease_holder", models.CharField(blank=True, max_length=64)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("last_sequence", models.PositiveIntegerField(default=0)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "capture",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("needed", "Needed"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                        ],
+                        default="waiting",
+                        max_length=12,
+                    ),
+                ),
+                ("capture_attempts", models.PositiveSmallIntegerField(default=0)),
+                ("sandbox_used", models.CharField(blank=True, max_length=20)),
+                ("environment", models.JSONField(default=dict)),
+                ("answer", models.TextField(blank=True)),
+                ("reason", models.TextField(blank=True)),
+                ("final_call", memory_hub.common.fields.ExactJSONField(null=True)),
+                ("metrics", models.JSONField(default=list)),
+                ("memory_use", models.JSONField(default=dict)),
+                ("step_count", models.PositiveIntegerField(default=0)),
+                ("input_tokens", models.PositiveIntegerField(default=0)),
+                ("output_tokens", models.PositiveIntegerField(default=0)),
+                (
+                    "connection",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="runs.connection",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "started_with_key",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="access.apikey",
+                    ),
+                ),
+                (
+                    "starter",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
-                'abstract': False,
+                "ordering": ["-id"],
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='RunInput',
+            name="RunInput",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('name', models.CharField(max_length=120)),
-                ('size', models.PositiveBigIntegerField()),
-                ('sha256', models.CharField(max_length=64)),
-                ('path', models.CharField(max_length=200)),
-                ('profile', models.JSONField(default=dict)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='inputs', to='runs.run')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("name", models.CharField(max_length=120)),
+                ("size", models.PositiveBigIntegerField()),
+                ("sha256", models.CharField(max_length=64)),
+                ("path", models.CharField(max_length=200)),
+                ("profile", models.JSONField(default=dict)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="inputs", to="runs.run"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
-                'abstract': False,
+                "ordering": ["name"],
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Step',
+            name="Step",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('number', models.PositiveIntegerField()),
-                ('thought', models.TextField(blank=True)),
-                ('code', models.TextField(blank=True)),
-                ('observations', models.TextField(blank=True)),
-                ('value', models.TextField(blank=True)),
-                ('error_kind', models.CharField(blank=True, max_length=12)),
-                ('error_type', models.CharField(blank=True, max_length=200)),
-                ('error_message', models.TextField(blank=True)),
-                ('error_line', models.TextField(blank=True)),
-                ('error_line_number', models.PositiveIntegerField(null=True)),
-                ('traceback', models.TextField(blank=True)),
-                ('hint', models.TextField(blank=True)),
-                ('is_final', models.BooleanField(default=False)),
-                ('seconds', models.FloatField(default=0)),
-                ('input_tokens', models.PositiveIntegerField(default=0)),
-                ('output_tokens', models.PositiveIntegerField(default=0)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='runs.run')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("number", models.PositiveIntegerField()),
+                ("thought", models.TextField(blank=True)),
+                ("code", models.TextField(blank=True)),
+                ("observations", models.TextField(blank=True)),
+                ("value", models.TextField(blank=True)),
+                ("error_kind", models.CharField(blank=True, max_length=12)),
+                ("error_type", models.CharField(blank=True, max_length=200)),
+                ("error_message", models.TextField(blank=True)),
+                ("error_line", models.TextField(blank=True)),
+                ("error_line_number", models.PositiveIntegerField(null=True)),
+                ("traceback", models.TextField(blank=True)),
+                ("hint", models.TextField(blank=True)),
+                ("is_final", models.BooleanField(default=False)),
+                ("seconds", models.FloatField(default=0)),
+                ("input_tokens", models.PositiveIntegerField(default=0)),
+                ("output_tokens", models.PositiveIntegerField(default=0)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="steps", to="runs.run"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
-                'abstract': False,
+                "ordering": ["number"],
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='RunEvent',
+            name="RunEvent",
             fields=[
-                ('id', models.UUIDField(default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
-                ('sequence', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('queued', 'Queued'), ('started', 'Started'), ('prepared', 'Prepared'), ('recalled', 'Recalled'), ('step', 'Step'), ('hint', 'Hint'), ('cancel_requested', 'Cancel Requested'), ('ended', 'Ended'), ('captured', 'Captured'), ('capture_failed', 'Capture Failed')], max_length=20)),
-                ('data', models.JSONField(default=dict)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.project')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='runs.run')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='access.team')),
-                ('step', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.step')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memory_hub.common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memory_hub.common.clock.now, editable=False)),
+                ("sequence", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("started", "Started"),
+                            ("prepared", "Prepared"),
+                            ("recalled", "Recalled"),
+                            ("step", "Step"),
+                            ("hint", "Hint"),
+                            ("cancel_requested", "Cancel Requested"),
+                            ("ended", "Ended"),
+                            ("captured", "Captured"),
+                            ("capture_failed", "Capture Failed"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("data", models.JSONField(default=dict)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.project"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="events", to="runs.run"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="access.team"
+                    ),
+                ),
+                (
+                    "step",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="runs.step",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['sequence'],
-                'abstract': False,
+                "ordering": ["sequence"],
+                "abstract": False,
             },
         ),
         migrations.AddConstraint(
-            model_name='connection',
-            constraint=models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('project', 'name'), name='connection_name_once'),
+            model_name="connection",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("retired_at", None)),
+                fields=("project", "name"),
+                name="connection_name_once",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['project', '-id'], name='run_project_newest'),
+            model_name="run",
+            index=models.Index(fields=["project", "-id"], name="run_project_newest"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['state', 'lease_until'], name='run_unfinished'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("state__in", ["queued", "running"])),
+                fields=["state", "lease_until"],
+                name="run_unfinished",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('capture', 'needed')), fields=['ended_at'], name='run_needs_capture'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("capture", "needed")), fields=["ended_at"], name="run_needs_capture"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='run_running_has_lease'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "running"), _negated=True),
+                    ("lease_until__isnull", False),
+                    _connector="OR",
+                ),
+                name="run_running_has_lease",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running']), ('ended_at__isnull', False), _connector='OR'), name='run_ended_has_time'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("state__in", ["queued", "running"]), ("ended_at__isnull", False), _connector="OR"
+                ),
+                name="run_ended_has_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='runinput',
-            constraint=models.UniqueConstraint(fields=('run', 'name'), name='run_input_name_once'),
+            model_name="runinput",
+            constraint=models.UniqueConstraint(fields=("run", "name"), name="run_input_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='step',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='step_number_once'),
+            model_name="step",
+            constraint=models.UniqueConstraint(fields=("run", "number"), name="step_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='runevent',
-            constraint=models.UniqueConstraint(fields=('run', 'sequence'), name='run_event_sequence_once'),
+            model_name="runevent",
+            constraint=models.UniqueConstraint(fields=("run", "sequence"), name="run_event_sequence_once"),
         ),
     ]
