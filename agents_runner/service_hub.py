@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from memory_hub.access.actor import acting_as
 from memory_hub.recall.packing import pack_lesson
 from memory_hub.recall.services import ErrorDetails, RecallRequest, lookup_error, recall_make
-
-from memory_hub.access.actor import acting_as
 from memory_hub.runs.models import Run, RunEvent
 from memory_hub.runs.services import actor_of_run, event_append
 from memory_hub_client.types import (
@@ -75,8 +74,8 @@ class ServiceHub:
                     reason=item.reason,
                     status=item.status,
                     verification=item.verification,
-                    entry_point=item.entry_point,
-                    signature=item.signature,
+                    entry_point=item.entry_point or None,
+                    signature=item.signature or None,
                     code=item.code,
                     kind=item.kind,
                 )

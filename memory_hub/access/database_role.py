@@ -19,6 +19,7 @@ def grant(using: str = "default") -> None:
         cursor.execute(f"GRANT USAGE ON SCHEMA public TO {quoted}")
         cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {quoted}")
         cursor.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {quoted}")
+        cursor.execute(f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO {quoted}")
         for table in APPEND_ONLY:
             cursor.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {table} FROM {quoted}")
         cursor.execute(f"REVOKE INSERT, UPDATE, DELETE ON django_migrations, audit_auditseal FROM {quoted}")

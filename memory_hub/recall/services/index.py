@@ -1,0 +1,97 @@
+"""Upkeep of the search index: an entry's words, statement and vector, always made from the rows as they are now."""
+
+from uuid import UUID
+
+from django.db import connection
+
+from memory_hub.common.clock import now
+from memory_hub.library.models import Lesson, Revision, Solution
+from memory_hub.recall.embedders import current_embedder
+from memory_hub.recall.models import Embedding, IndexEntry
+from memory_hub.recall.tokens import words
+
+_STATEMENT_CHARACTERS = 8_000
+_WEIGHTED = (
+    "setweight(to_tsvector('english', %s), 'A') || setweight(to_tsvector('english', %s), 'B') || "
+    "setweight(to_tsvector('english', %s), 'C') || setweight(to_tsvector('english', %s), 'D')"
+)
+
+
+def index_solution(*, solution_id: UUID) -> bool:
+    """Bring the index entry of a solution up to date; False where the solution is gone. Call as the system."""
+    solution = (
+        Solution.objects.select_for_update(of=("self",))
+        .select_related("approved_revision", "latest_revision")
+        .filter(id=solution_id)
+        .first()
+    )
+    if solution is None:
+        return False
+    revision = solution.approved_revision or solution.latest_revision
+    _write(
+        solution,
+        statement=statement_of(solution),
+        also="\n".join([solution.applies_when, *solution.edge_cases, *solution.tags]),
+        names=f"{revision.entry_point} {revision.signature}" if revision else "",
+        code=_code_of(revision),
+        solution=solution,
+    )
+    Solution.objects.filter(id=solution.id).update(needs_index=False)
+    return True
+
+
+def index_lesson(*, lesson_id: UUID) -> bool:
+    """Bring the index entry of a lesson up to date; False where the lesson is gone. Call as the system."""
+    lesson = Lesson.objects.select_for_update(of=("self",)).filter(id=lesson_id).first()
+    if lesson is None:
+        return False
+    _write(
+        lesson,
+        statement=error_statement(lesson.exception_type, lesson.message),
+        also="\n".join([lesson.failing_line, lesson.applies_where]),
+        names=" ".join(str(frame) for frame in lesson.library_frames),
+        code=lesson.failing_code,
+        lesson=lesson,
+    )
+    Lesson.objects.filter(id=lesson.id).update(needs_index=False)
+    return True
+
+
+def statement_of(solution: Solution) -> str:
+    """Return what a query is compared with: the problem, led by the title where it says something else."""
+    title = solution.title.rstrip("….")
+    return solution.problem if solution.problem.startswith(title) else f"{solution.title}\n{solution.problem}"
+
+
+def error_statement(exception_type: str, message: str) -> str:
+    """Return an error as lessons are compared: the class without its module, and the message."""
+    return f"{exception_type.rpartition('.')[2]}: {message}"
+
+
+def _code_of(revision: Revision | None) -> str:
+    return revision.code if revision else ""
+
+
+def _write(
+    row: Solution | Lesson, *, statement: str, also: str, names: str, code: str, **subject: object
+) -> None:
+    statement = statement[:_STATEMENT_CHARACTERS]
+    entry, _ = IndexEntry.objects.update_or_create(
+        **subject,
+        defaults={
+            "team_id": row.team_id,
+            "project_id": row.project_id,
+            "statement": statement,
+            "indexed_at": now(),
+        },
+    )
+    texts = [" ".join(words(text)) for text in (statement, also, names, code)]
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE recall_indexentry SET words = {_WEIGHTED} WHERE id = %s", [*texts, entry.id])  # noqa: S608 (a constant of ours)
+    embedder = current_embedder()
+    for vector in embedder.embed([statement]):
+        Embedding.objects.update_or_create(
+            entry=entry,
+            model_id=embedder.model_id,
+            defaults={"team_id": row.team_id, "project_id": row.project_id, "vector": vector},
+        )

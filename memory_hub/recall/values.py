@@ -1,0 +1,82 @@
+"""What the services of this room take in and give back: plain values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory_hub.library.models import Lesson
+
+from .models import Recall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorDetails:
+    """An error that somebody met. A pasted traceback may stand whole in `traceback` or `message`."""
+
+    exception_type: str = ""
+    message: str = ""
+    failing_line: str = ""
+    traceback: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRequest:
+    """A question to the memory. max_tokens is the budget of the packed block, at four characters a token."""
+
+    task: str = ""
+    error: ErrorDetails | None = None
+    sandbox: str = ""
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    top_k: int = 3
+    max_tokens: int = 2000
+    threshold: float | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedItem:
+    """One offered revision: what it is, how well it fits and why, and the two signals on it."""
+
+    rank: int
+    score: float
+    score_parts: Mapping[str, float]
+    reason: str
+    solution_id: str
+    revision_id: str
+    title: str
+    problem: str
+    kind: str
+    status: str
+    verification: str
+    entry_point: str
+    signature: str
+    code: str
+    usage_example: str
+    applies_when: str
+    edge_cases: Sequence[str]
+    failed: Sequence[str]
+    run_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallableItem:
+    """A function to define in the agent's session: whole source, with the helpers it calls before it."""
+
+    name: str
+    signature: str
+    source: str
+    revision_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """What was recalled. `best_rejected` is only there where an explanation was asked for."""
+
+    recall: Recall
+    items: Sequence[OfferedItem]
+    block: str
+    callables: Sequence[CallableItem]
+    lessons: Sequence[Lesson]
+    no_match: bool
+    best_rejected: OfferedItem | None
