@@ -10,7 +10,7 @@ from smolagents.models import ChatMessage, ChatMessageStreamDelta, MessageRole, 
 from smolagents.monitoring import TokenUsage
 
 from agents_runner.rehearsal.attempts import SCRIPTS, Attempt, input_path
-from agents_runner.rehearsal.offered import offered_functions
+from agents_runner.rehearsal.offered import MEMORY_MARK, offered_functions
 from agents_runner.samples import SampleTask, find_sample
 
 REHEARSAL_MODEL_ID = "rehearsal (scripted replies, no model)"
@@ -77,7 +77,8 @@ def _reply(messages: Sequence[ChatMessage], stop_sequences: Sequence[str]) -> st
     task_index, task = next(
         ((index, text) for index, text in enumerate(map(_text, messages)) if "New task:" in text), (0, "")
     )
-    sample = find_sample(task)
+    # what memory quotes may hold the task of another run: only the words before it are this run's task
+    sample = find_sample(task.partition(MEMORY_MARK)[0])
     if sample is None:
         raise RehearsalRefusedError(
             "The rehearsal answers only the sample tasks that come with Memory Hub. For a task of your own, add a "

@@ -1,7 +1,8 @@
 """Reads, in a prompt, which functions from memory are offered to the agent.
 
-The block stands after the user's task. It begins with a line `Functions from memory, already defined in your Python
-session:` and has one part per item that names its signature in backticks, as in "### 1. `clean_dates(path)`".
+The memory block stands after the user's task, between two marker lines. Its list `Functions from memory, already
+defined in your Python session:` names, one signature in backticks a line, what can be called. What a function is for
+stands in its card above the list, under a heading with the same signature: "### 1. `clean_dates(path)`".
 """
 
 from __future__ import annotations
@@ -9,20 +10,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_HEADING = re.compile(r"^.*Functions from memory, already defined in your Python session.*$", re.MULTILINE)
-# An item begins with a heading that holds `name(` in backticks; without headings, with such a list line; without
-# these, the first such name is the only item.
+MEMORY_MARK = "<<<memory"
+
+_BLOCK = re.compile(r"<<<memory[^\n]*>>>\n(.*?)\n<<<end of memory", re.DOTALL)
+_LIST = re.compile(r"^.*Functions from memory, already defined in your Python session.*$", re.MULTILINE)
 _SIGNATURE = r"[^`\n]{0,80}`(?:def\s+)?([^\W\d]\w*)\("
-_ITEM_STYLES = (
-    re.compile(r"^[ \t]*#+" + _SIGNATURE, re.MULTILINE),
-    re.compile(r"^[ \t]*(?:[-*]|\d+[.)])" + _SIGNATURE, re.MULTILINE),
-    re.compile(_SIGNATURE + r"[\s\S]*\Z"),
-)
+_LIST_LINE = re.compile(r"^[ \t]*(?:[-*]|\d+[.)])" + _SIGNATURE + r"[^\n]*$", re.MULTILINE)
+_CARD = re.compile(r"^#+" + _SIGNATURE, re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedFunction:
-    """A callable named in the memory block, and the text of its item there."""
+    """A callable named in the memory block, and all that the block says about it."""
 
     name: str
     text: str
@@ -30,13 +29,23 @@ class OfferedFunction:
 
 def offered_functions(prompt: str) -> list[OfferedFunction]:
     """The functions offered in the prompt's memory block, best first; [] without such a block."""
-    heading = _HEADING.search(prompt)
-    if heading is None:
+    block = _BLOCK.search(prompt)
+    text = block.group(1) if block else prompt
+    start = _LIST.search(text)
+    if start is None:
         return []
-    block = prompt[heading.end() :]
-    starts = next((found for style in _ITEM_STYLES if (found := list(style.finditer(block)))), [])
-    ends = [*(start.start() for start in starts[1:]), len(block)]
+    cards = _cards(text[: start.start()])
+    lines = _LIST_LINE.finditer(text, start.end())
     return [
-        OfferedFunction(start.group(1), block[start.start() : end])
-        for start, end in zip(starts, ends, strict=False)
+        OfferedFunction(line.group(1), f"{cards.get(line.group(1), '')}\n{line.group(0)}") for line in lines
     ]
+
+
+def _cards(text: str) -> dict[str, str]:
+    """The part of each heading that names a function; the first of a name wins."""
+    starts = list(_CARD.finditer(text))
+    found: dict[str, str] = {}
+    for number, start in enumerate(starts):
+        end = starts[number + 1].start() if number + 1 < len(starts) else len(text)
+        found.setdefault(start.group(1), text[start.start() : end])
+    return found
