@@ -20,6 +20,8 @@ from agents_runner.rehearsal import REHEARSAL_MODEL_ID, RehearsalModel, Rehearsa
 from agents_runner.rehearsal.attempts import SOLUTIONS, attempts_for
 from agents_runner.rehearsal.offered import offered_functions
 from agents_runner.samples import SAMPLES
+from memory_hub_client.prompt import task_with_memory
+from memory_hub_client.types import OfferedCallable
 from tests.runner.sample_support import run_code
 
 BY_KEY = {sample.key: sample for sample in SAMPLES}
@@ -76,10 +78,17 @@ def rehearse(sample, *, task=None, before="", **options):
 
 
 def memory_block(*items):
-    lines = ["", "", "Functions from memory, already defined in your Python session:"]
-    for rank, (signature, text) in enumerate(items, 1):
-        lines += [f"### {rank}. `{signature}`", text]
-    return "\n".join(lines)
+    """The block as the client writes it around the hub's cards."""
+    cards = "\n\n".join(
+        f"### {number}. `{signature}`\n{about}" for number, (signature, about) in enumerate(items, start=1)
+    )
+    callables = [
+        OfferedCallable(
+            name=signature.partition("(")[0], signature=signature, source="", revision_id=str(number)
+        )
+        for number, (signature, _) in enumerate(items)
+    ]
+    return task_with_memory("", cards, callables, [], 2000)
 
 
 @pytest.mark.parametrize("sample", QUICK, ids=lambda sample: sample.key)
@@ -187,21 +196,18 @@ def test_it_waits_before_each_reply_as_long_as_the_connection_says(monkeypatch):
 @pytest.mark.parametrize(
     ("block", "names"),
     [
-        (
-            memory_block(("clean_dates(path)", "Usage: `clean_dates('x')`"), ("b(c)", "")),
-            ["clean_dates", "b"],
-        ),
-        (
-            "\n> Functions from memory, already defined in your Python session:\n- `f(x)`: y\n1. `g(x)`",
-            ["f", "g"],
-        ),
-        (
-            "\nFunctions from memory, already defined in your Python session:\nUse `only(x)` and `other(y)`",
-            ["only"],
-        ),
-        ("\n### 1. `clean_dates(path)` without the heading", []),
+        (memory_block(("clean_dates(path)", "Usage: `other('x')`"), ("b(c)", "")), ["clean_dates", "b"]),
+        (memory_block(), []),
+        ("\n### 1. `clean_dates(path)` without a list of what is defined", []),
         ("\nFunctions from memory, already defined in your Python session:\nnone today", []),
     ],
 )
-def test_the_memory_block_is_read_tolerantly(block, names):
+def test_only_functions_listed_as_defined_count_as_offered(block, names):
     assert [function.name for function in offered_functions("New task:\nx" + block)] == names
+
+
+def test_the_task_of_another_run_quoted_in_memory_is_not_taken_for_this_one():
+    twin = BY_KEY["va-education-2009"]
+    block = memory_block(("clean_dates(path)", f"> {BY_KEY['va-education-2010'].task}"))
+    reply = RehearsalModel().generate(prompt(twin.task + block), STOP).content
+    assert "va-education-2009.csv" in reply
