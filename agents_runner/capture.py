@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from agents_runner.distill import (
@@ -18,6 +18,7 @@ from agents_runner.distill import (
     Trajectory,
     distill,
 )
+from agents_runner.distill.trajectory import ErrorKind, Outcome
 from memory_hub.access.actor import Actor, acting_as
 from memory_hub.common.errors import HubError
 from memory_hub.library.drafts import CheckFile, Metric, NewLesson, NewSolution, Proposed
@@ -207,7 +208,7 @@ def _trajectory(run: Run, recalled: list[Revision]) -> Trajectory:
     return Trajectory(
         task=run.task,
         steps=[_step(step) for step in run.steps.all()],
-        outcome=run.state,
+        outcome=cast("Outcome", run.state),
         answer=run.answer,
         final_call=_final_call(call) if call else None,
         recalled=[RecalledFunction(name=item.entry_point, code=item.code) for item in recalled],
@@ -240,7 +241,7 @@ def _step(step: Step) -> StepData:
             line=step.error_line,
             line_number=step.error_line_number,
             traceback=step.traceback,
-            kind=step.error_kind or "execution",
+            kind=cast("ErrorKind", step.error_kind or "execution"),
         )
     return StepData(
         number=step.number,

@@ -50,7 +50,7 @@ class FileProfile:
 
     def as_dict(self) -> dict[str, Any]:
         """The profile as a JSON object."""
-        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(asdict(self)))
 
 
 def column_profile(column: Column) -> ColumnProfile:

@@ -33,7 +33,7 @@ def RequestIdMiddleware(get_response: Callable[..., HttpResponse]) -> Callable[.
 
         async def async_middleware(request: HttpRequest) -> HttpResponse:
             request_id = begin(request)
-            response = await get_response(request)  # type: ignore[misc]  # the branch proves it is a coroutine
+            response = await get_response(request)
             response["X-Request-ID"] = request_id
             return response
 

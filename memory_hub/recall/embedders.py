@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -98,7 +98,7 @@ class MiniLM:
             return self._loaded
 
 
-_EMBEDDERS = {"minilm": MiniLM, "none": NoEmbedder}
+_EMBEDDERS: dict[str, Callable[[], Embedder]] = {"minilm": MiniLM, "none": NoEmbedder}
 
 
 @cache

@@ -1,5 +1,6 @@
 """Upkeep of the search index: an entry's words, statement and vector, always made from the rows as they are now."""
 
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -73,7 +74,7 @@ def _code_of(revision: Revision | None) -> str:
 
 
 def _write(
-    row: Solution | Lesson, *, statement: str, also: str, names: str, code: str, **subject: object
+    row: Solution | Lesson, *, statement: str, also: str, names: str, code: str, **subject: Any
 ) -> None:
     statement = statement[:_STATEMENT_CHARACTERS]
     entry, _ = IndexEntry.objects.update_or_create(
