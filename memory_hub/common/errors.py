@@ -19,6 +19,11 @@ class HubError(Exception):
         self.code = code or self.code
         self.extra = extra
 
+    @property
+    def title(self) -> str:
+        """The code as words, as in "Not found"."""
+        return self.code.replace("_", " ").capitalize()
+
 
 class InvalidInput(HubError):
     """Input that cannot be accepted as it is. `extra["fields"]` may map field names to messages."""

@@ -10,6 +10,7 @@ from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import can, role_in
 from memory_hub.access.selectors import my_projects
+from memory_hub.common.request_id import current_request_id
 from memory_hub.review.selectors import waiting_count
 
 # (label, url name, icon, permission to see it)
@@ -36,6 +37,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     role = role_in(actor, project) if project else None
     return {
         "actor": actor,
+        "request_id": current_request_id(),
         "actor_user": user if signed_in else None,
         "my_projects": list(my_projects(actor)) if signed_in else [],
         "current_project": project,
