@@ -140,7 +140,8 @@ def test_files_are_kept_byte_for_byte_under_names_made_of_ids(cast: Cast, settin
     assert input_path(large).stat().st_size == large.size == 3_000_000
     assert "Ums" not in small.path
     assert input_path(small).is_relative_to(settings.MEDIA_ROOT)
-    assert input_path(small).stat().st_mode & 0o777 == 0o600
+    assert input_path(small).stat().st_mode & 0o007 == 0
+    assert input_path(small).parent.stat().st_mode & 0o007 == 0
 
 
 @pytest.mark.parametrize(

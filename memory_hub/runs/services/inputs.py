@@ -22,6 +22,9 @@ MAX_FILES = 20
 _MAX_NAME_CHARACTERS = 120
 _MAX_NAME_BYTES = 255
 _CHUNK = 1024 * 1024
+# Never for others. For the group where the umask lets it: the services of a container have a user each (Dockerfile);
+# bin/start's umask keeps files to their owner.
+_FILE_MODE, _FOLDER_MODE = 0o660, 0o770
 
 
 def name_problem(names: Sequence[str]) -> str | None:
@@ -53,7 +56,7 @@ def inputs_store(*, run: Run, uploads: Sequence[UploadedInput]) -> list[RunInput
         return []
     folder = run_folder(run.id)
     try:
-        folder.mkdir(parents=True, mode=0o700)
+        folder.mkdir(parents=True, mode=_FOLDER_MODE)
         rows = [_store(run, folder, upload) for upload in uploads]
         for place in (folder, folder.parent, folder.parent.parent):
             _sync_folder(place)
@@ -83,7 +86,7 @@ def _store(run: Run, folder: Path, upload: UploadedInput) -> RunInput:
     row = RunInput(id=uuid7(), team_id=run.team_id, project_id=run.project_id, run=run, name=upload.name)
     row.path = f"runs/{run.id}/{row.id}"
     digest, size = hashlib.sha256(), 0
-    descriptor = os.open(folder / str(row.id), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(folder / str(row.id), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _FILE_MODE)
     with os.fdopen(descriptor, "wb") as file:
         for chunk in _chunks(upload.content):
             size += len(chunk)
