@@ -128,8 +128,9 @@ def test_the_beat_runs_once_and_writes_where_it_may() -> None:
     assert [name for name, service in OURS.items() if "beat" in service["command"]] == ["beat"]
     schedule = option(OURS["beat"]["command"], "schedule")
     assert schedule.startswith("/tmp/")
-    health = OURS["beat"]["healthcheck"]["test"][1]
-    assert f"'{Path(schedule).name}*'" in health
+    assert "/tmp:" in OURS["beat"]["tmpfs"][0]
+    port = parse_url("redis://redis:6379/0")["port"]
+    assert f"':{port:04X} 01 '" in OURS["beat"]["healthcheck"]["test"][1]
 
 
 def test_the_worker_that_is_asked_for_health_is_the_one_that_runs() -> None:
