@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from memory_hub.access.actor import acting_as, as_system
@@ -12,6 +13,7 @@ from memory_hub.library.drafts import NewLesson
 from memory_hub.library.models import Lesson, Revision, Solution
 from memory_hub.library.services.lessons import lesson_record
 from memory_hub.library.services.revisions import revision_refine
+from memory_hub.web.rendering import highlight as highlight_module
 from tests.cast import Cast
 from tests.services.library_support import CHECK, CODE, again, approve, exists, propose, start_run, verified
 from tests.web.page_support import LEDGER, browser, text_of
@@ -315,6 +317,18 @@ def test_deleting_asks_first_and_says_what_goes(cast: Cast, bob: Client) -> None
     assert alice.post(url, {"with_lessons": "on"}).headers["Location"] == f"{LEDGER}/library/"
     assert not exists(proposed.solution)
     assert not exists(lesson)
+
+
+def test_deleted_code_stays_in_no_cache(cast: Cast, django_capture_on_commit_callbacks: Any) -> None:
+    code = CODE + "# a line that nothing else has\n"
+    proposed = propose(cast.actor(cast.bob), cast.project, code=code)
+    alice = browser(cast.alice)
+    alice.get(f"{LEDGER}/library/{proposed.solution.id}/")
+    key = highlight_module._key(code, "python")
+    assert cache.get(key)
+    with django_capture_on_commit_callbacks(execute=True):
+        alice.post(f"{LEDGER}/library/{proposed.solution.id}/delete/")
+    assert cache.get(key) is None
 
 
 # --- refined

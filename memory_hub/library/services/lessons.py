@@ -17,6 +17,7 @@ from memory_hub.library.drafts import NewLesson, RecordedLesson
 from memory_hub.library.fingerprint import error_fingerprint
 from memory_hub.library.models import Lesson, Solution
 from memory_hub.library.secret_scan import refuse_secrets, text_of
+from memory_hub.library.signals import tell_code_deleted
 from memory_hub.library.texts import prose, storable_json
 from memory_hub.runs.models import Run
 
@@ -76,6 +77,7 @@ def lesson_delete(*, actor: Actor, lesson: Lesson) -> None:
     """Remove a lesson, its evidence and its index."""
     require(actor, Permission.SOLUTION_DELETE, lesson)
     _record(actor, Event.LESSON_DELETED, lesson, {}, label="")
+    tell_code_deleted([lesson.failing_code, lesson.fixing_code])
     lesson.delete()
 
 

@@ -21,6 +21,7 @@ from memory_hub.library.code_facts import content_hash, require_storable_code
 from memory_hub.library.drafts import CheckFile, NewSolution, Proposed
 from memory_hub.library.models import Revision, Solution
 from memory_hub.library.secret_scan import refuse_secrets, text_of
+from memory_hub.library.signals import tell_code_deleted
 from memory_hub.runs.models import Run
 
 from .check_inputs import check_inputs_keep, check_inputs_remove
@@ -140,6 +141,7 @@ def solution_delete(*, actor: Actor, solution: Solution, with_lessons: bool = Fa
     solution = lock_solution(solution.id)
     solution_id = solution.id
     lesson_ids = list(solution.lessons.values_list("id", flat=True)) if with_lessons else []
+    tell_code_deleted(code_of(solution, with_lessons=with_lessons))
     if lesson_ids:
         solution.lessons.all().delete()
     # Without a label: what was deleted is not to be read in its own record.
@@ -148,6 +150,15 @@ def solution_delete(*, actor: Actor, solution: Solution, with_lessons: bool = Fa
     )
     solution.delete()
     check_inputs_remove(solution_id=solution_id)
+
+
+def code_of(solution: Solution, *, with_lessons: bool) -> list[str]:
+    """Return every text of a solution that pages show as code."""
+    texts = [text for row in solution.revisions.values_list("code", "usage_example") for text in row]
+    texts += [item.get(part, "") for item in solution.failed_alternatives for part in ("code", "diff")]
+    if with_lessons:
+        texts += [text for row in solution.lessons.values_list("failing_code", "fixing_code") for text in row]
+    return texts
 
 
 def solution_note_read(*, actor: Actor, solution: Solution) -> None:
