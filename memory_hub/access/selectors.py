@@ -9,9 +9,9 @@ from memory_hub.audit.selectors import entries_of_projects
 from memory_hub.common.errors import NotFound
 
 from .actor import Actor
-from .models import ApiKey, Invitation, Project, ProjectMembership, User
+from .models import ApiKey, Invitation, Project, ProjectMembership, Team, User
 from .permissions import Permission
-from .policy import require
+from .policy import can_in_team, require
 
 
 def project_get(actor: Actor, team_slug: str, project_slug: str) -> Project:
@@ -65,3 +65,41 @@ def audit_trail(actor: Actor, project: Project) -> QuerySet[AuditEntry]:
 def people_by_id(ids: set[UUID]) -> dict[UUID, User]:
     """Return the people with these ids."""
     return User.objects.in_bulk(list(ids))
+
+
+def team_get(actor: Actor, slug: str) -> Team:
+    """Return a team the actor belongs to. Raises NotFound."""
+    found = Team.objects.filter(id__in=actor.team_ids, slug=slug).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def administered_teams(actor: Actor) -> list[Team]:
+    """Return the teams in which the actor may make projects, by name."""
+    teams = Team.objects.filter(id__in=actor.team_ids).order_by("name")
+    return [team for team in teams if can_in_team(actor, Permission.TEAM_MANAGE, team.id)]
+
+
+def member_get(actor: Actor, project: Project, membership_id: UUID) -> ProjectMembership:
+    """Return a membership of the project. Raises NotFound."""
+    found = members(actor, project).select_related("project__team").filter(id=membership_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def invitation_get(actor: Actor, project: Project, invitation_id: UUID) -> Invitation:
+    """Return an invitation of the project. Raises NotFound."""
+    found = invitations(actor, project).filter(id=invitation_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def key_get(actor: Actor, project: Project, key_id: UUID) -> ApiKey:
+    """Return a key of the project that the actor may see. Raises NotFound."""
+    found = keys(actor, project).filter(id=key_id).first()
+    if found is None:
+        raise NotFound
+    return found

@@ -7,7 +7,7 @@ from django.urls import path
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import can
-from memory_hub.access.selectors import my_projects
+from memory_hub.access.selectors import administered_teams, my_projects
 from memory_hub.library.selectors import solutions
 from memory_hub.review.selectors import waiting_count
 from memory_hub.runs.models import Run
@@ -28,7 +28,7 @@ def home(request: HubRequest) -> HttpResponse:
         }
         for project in my_projects(request.actor)
     ]
-    return render(request, "home/home.html", {"rows": rows})
+    return render(request, "home/home.html", {"rows": rows, "teams": administered_teams(request.actor)})
 
 
 @project_page

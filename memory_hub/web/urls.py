@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from . import access, account, home, library, recall, review, runs
+from . import access, account, home, joining, library, recall, review, runs
 
 project_pages = [
     *home.project_urlpatterns,
@@ -16,6 +16,7 @@ project_pages = [
 urlpatterns = [
     *home.urlpatterns,
     *account.urlpatterns,
+    *joining.urlpatterns,
     *recall.urlpatterns,
     path("p/<slug:team>/<slug:project>/", include(project_pages)),
 ]

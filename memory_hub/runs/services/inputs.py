@@ -86,7 +86,9 @@ def _store(run: Run, folder: Path, upload: UploadedInput) -> RunInput:
     row = RunInput(id=uuid7(), team_id=run.team_id, project_id=run.project_id, run=run, name=upload.name)
     row.path = f"runs/{run.id}/{row.id}"
     digest, size = hashlib.sha256(), 0
-    descriptor = os.open(folder / str(row.id), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _FILE_MODE)
+    descriptor = os.open(
+        folder / str(row.id), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _FILE_MODE
+    )
     with os.fdopen(descriptor, "wb") as file:
         for chunk in _chunks(upload.content):
             size += len(chunk)
