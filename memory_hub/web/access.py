@@ -20,7 +20,7 @@ from memory_hub.audit.events import Event
 from memory_hub.common.errors import HubError, InvalidInput
 
 from .access_forms import InvitationForm, KeyForm, MemberForm, SettingsForm
-from .answers import shown_again, tell, url_in
+from .answers import attach_snippet, shown_again, tell, url_in
 from .shell import HubRequest, project_page
 
 _AUDIT_PAGE = 50
@@ -54,7 +54,7 @@ def members(request: HubRequest, project: Project) -> HttpResponse:
         email=form.cleaned_data["email"],
     )
     context["link"] = request.build_absolute_uri(reverse("invitation", args=[token]))
-    context["invited"] = invitation
+    context |= {"invited": invitation, "form": InvitationForm()}
     return render(request, "access/members.html", context, status=201)
 
 
@@ -93,7 +93,7 @@ def keys(request: HubRequest, project: Project) -> HttpResponse:
     require(request.actor, Permission.KEYS_MANAGE, project)
     held = role_in(request.actor, project) or Role.VIEWER
     form = KeyForm(request.POST or None, held=held)
-    context = {"form": form, "keys": selectors.keys(request.actor, project), "site_url": _site(request)}
+    context = {"form": form, "keys": selectors.keys(request.actor, project)}
     if request.method != "POST":
         return render(request, "access/keys.html", context)
     if not form.is_valid():
@@ -103,7 +103,13 @@ def keys(request: HubRequest, project: Project) -> HttpResponse:
     except HubError as error:
         tell(form, error)
         return shown_again(request, "access/keys.html", context, error)
-    return render(request, "access/keys.html", {**context, "secret": secret, "made": key}, status=201)
+    context |= {
+        "form": KeyForm(held=held),
+        "made": key,
+        "secret": secret,
+        "snippet": attach_snippet(request, project, secret),
+    }
+    return render(request, "access/keys.html", context, status=201)
 
 
 @project_page
@@ -158,10 +164,6 @@ def project_settings(request: HubRequest, project: Project) -> HttpResponse:
         return shown_again(request, "access/settings.html", {"form": form}, error)
     messages.success(request, "Saved.")
     return redirect(url_in(project, "project_settings"))
-
-
-def _site(request: HubRequest) -> str:
-    return request.build_absolute_uri("/").rstrip("/")
 
 
 urlpatterns = [

@@ -39,3 +39,12 @@ def tell(form: Form, error: HubError, renamed: Mapping[str, str] | None = None) 
 def url_in(project: Project, name: str, *args: object) -> str:
     """Return the address of a page of the project."""
     return reverse(name, args=[project.team.slug, project.slug, *args])
+
+
+def attach_snippet(request: HubRequest, project: Project, key: str = "mh_…") -> str:
+    """Return the lines that give a smolagents agent a project's memory."""
+    site = request.build_absolute_uri("/").rstrip("/")
+    return (
+        "from memory_hub_client import HttpHub, attach\n\n"
+        f'attach(agent, HttpHub("{site}", key="{key}", project="{project.path}"))\n'
+    )

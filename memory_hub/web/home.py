@@ -12,6 +12,7 @@ from memory_hub.library.selectors import solutions
 from memory_hub.review.selectors import waiting_count
 from memory_hub.runs.models import Run
 
+from .answers import attach_snippet
 from .shell import HubRequest, page, project_page
 
 _LATEST = 5
@@ -42,7 +43,7 @@ def project(request: HubRequest, project: Project) -> HttpResponse:
         "under_way": _under_way(request, project),
         "latest": runs.order_by("-id")[:_LATEST],
         "may_start": can(request.actor, Permission.RUN_START, project),
-        "site_url": request.build_absolute_uri("/").rstrip("/"),
+        "snippet": attach_snippet(request, project),
     }
     return render(request, "home/project.html", context)
 
