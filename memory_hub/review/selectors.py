@@ -60,6 +60,14 @@ def queue(actor: Actor, project: Project) -> "QuerySet[Revision]":
     return waiting(actor, project)
 
 
+def next_waiting(actor: Actor, solution: Solution) -> Revision | None:
+    """Return the oldest candidate of another solution that the actor may decide on, for going through the queue."""
+    if not can(actor, Permission.REVISION_REVIEW, solution):
+        return None
+    rows = waiting(actor, solution.project).exclude(solution=solution)
+    return next((row for row in rows[:20] if not is_own_work(actor, row)), None)
+
+
 def why_it_waits(revision: Revision) -> list[str]:
     """Return what a reviewer should know before opening a candidate."""
     approved = revision.solution.approved_revision

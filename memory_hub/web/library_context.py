@@ -109,6 +109,7 @@ def revision_page(actor: Actor, solution: Solution, revision: Revision) -> dict[
         "check": check_of(revision),
         "may": deeds(actor, solution, revision),
         "decision": review.may_decide(actor, revision),
+        "next_waiting": review.next_waiting(actor, solution),
     }
 
 

@@ -12,7 +12,7 @@ from memory_hub.library.models import Revision, Solution
 def code_field(label: str, help_text: str = "", *, required: bool = True, rows: int = 18) -> forms.CharField:
     """Return a field for code: monospaced, nothing trimmed."""
     attributes = {
-        "class": "code-input",
+        "class": "code-input" if rows > 6 else "code-input code-input-small",
         "rows": rows,
         "spellcheck": "false",
         "autocapitalize": "off",

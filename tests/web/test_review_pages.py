@@ -57,6 +57,18 @@ def test_a_reviewer_approves_with_a_note(cast: Cast, rita: Client) -> None:
     assert again(proposed.solution).approved_revision_id == proposed.revision.id
 
 
+def test_the_queue_is_gone_through_from_decision_to_decision(cast: Cast, rita: Client) -> None:
+    first = propose(cast.actor(cast.bob), cast.project)
+    propose(cast.actor(cast.rita), cast.project, problem="Her own, which she skips")
+    third = propose(cast.actor(cast.bob), cast.project, problem="Third", title="The third one")
+    page = text_of(rita.get(f"{LEDGER}/library/{first.solution.id}/revisions/1/"))
+    assert (
+        f'href="{LEDGER}/library/{third.solution.id}/revisions/1/">Next in the queue: The third one' in page
+    )
+    bob = text_of(browser(cast.bob).get(f"{LEDGER}/library/{first.solution.id}/revisions/1/"))
+    assert "Next in the queue" not in bob
+
+
 def test_a_rejection_without_a_reason_comes_back(cast: Cast, rita: Client) -> None:
     proposed = propose(cast.actor(cast.bob), cast.project)
     url = f"{LEDGER}/library/{proposed.solution.id}/revisions/1/decide/"
