@@ -61,14 +61,13 @@ def test_every_link_leads_somewhere(document: Path) -> None:
         assert (document.parent / target).exists(), f"{named(document)} links to {target}"
 
 
-@pytest.mark.skipif(
-    not (ROOT / "tests" / "browser" / "screenshots.py").exists(), reason="nothing makes the pictures yet"
-)
-@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
-def test_every_picture_is_there(document: Path) -> None:
-    for target in links(document.read_text(encoding="utf-8")):
-        if target.endswith(".png"):
-            assert (document.parent / target).is_file(), f"{named(document)} shows {target}"
+def test_every_picture_is_there() -> None:
+    if not (ROOT / "tests" / "browser" / "screenshots.py").exists():
+        pytest.skip("nothing makes the pictures yet")
+    for document in DOCUMENTS:
+        for target in links(document.read_text(encoding="utf-8")):
+            if target.endswith(".png"):
+                assert (document.parent / target).is_file(), f"{named(document)} shows {target}"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=named)
