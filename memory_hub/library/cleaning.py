@@ -57,11 +57,15 @@ def revision_values(draft: NewSolution, inputs: Mapping[str, str], *, captured: 
         "signature": signature,
         "usage_example": prose(draft.usage_example, "usage_example"),
         "check_spec": check,
-        "check_missing": "" if check else prose(missing, "check_missing"),
+        "check_missing": "" if check else prose(missing, "check_missing") or _why_none(entry_point),
         "explanation": prose(draft.explanation, "explanation"),
         "depends_on": [prose(name, "depends_on", limit=120) for name in draft.depends_on],
         "needs_verification": check is not None,
     }
+
+
+def _why_none(entry_point: str) -> str:
+    return "Its author gave none." if entry_point else "A script has no function to call."
 
 
 def texts_of(draft: NewSolution) -> dict[str, str]:

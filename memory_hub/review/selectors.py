@@ -79,7 +79,7 @@ def why_it_waits(revision: Revision) -> list[str]:
     else:
         reasons.append("New; recalled as unreviewed at most until somebody decides")
     if revision.check_spec is None:
-        reasons.append("No check: " + (revision.check_missing or "its author gave none"))
+        reasons.append("No check. " + revision.check_missing)
     elif revision.needs_verification:
         reasons.append("Its check is being run")
     elif revision.verification == Revision.Verification.FAILED:

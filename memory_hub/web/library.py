@@ -92,7 +92,6 @@ def solution_new(request: HubRequest, project: Project) -> HttpResponse:
             usage_example=with_line_ends_of("", data["usage_example"]),
             explanation=data["explanation"],
             check_spec=form.check_spec(),
-            check_missing="Its author gave none.",
         )
         proposed = solution_propose(actor=request.actor, project=project, draft=draft)
     except InvalidInput as error:

@@ -78,6 +78,7 @@ def solution_page(actor: Actor, solution: Solution) -> dict[str, Any]:
     evidence = list(selectors.evidence_of(actor, solution)[:EVIDENCE_SHOWN])
     return {
         **revision_page(actor, solution, served),
+        "listed": True,
         "revisions": list(selectors.revisions(actor, solution)),
         "lessons": list(selectors.lessons_of(actor, solution)),
         "evidence": evidence,

@@ -168,7 +168,15 @@ def check(request: HubRequest, project: Project, solution: UUID, number: int) ->
     """Return the check and its result as the part of a page that asks again while it is being run."""
     found = solution_of(request.actor, project, solution)
     shown = selectors.revision_numbered(request.actor, found, number)
-    context = {**revision_page(request.actor, found, shown), "polled": True}
+    return _check_part(request, found, shown)
+
+
+def _check_part(request: HubRequest, solution: Any, shown: Revision) -> HttpResponse:
+    context = {
+        **revision_page(request.actor, solution, shown),
+        "polled": True,
+        "listed": "listed" in request.GET,
+    }
     return render(request, "library/parts/check.html", context)
 
 
@@ -181,8 +189,7 @@ def verify(request: HubRequest, project: Project, solution: UUID, number: int) -
     verification_request(actor=request.actor, revision=shown)
     if request.headers.get("HX-Request"):
         shown = selectors.revision_numbered(request.actor, found, number)
-        context = {**revision_page(request.actor, found, shown), "polled": True}
-        return render(request, "library/parts/check.html", context)
+        return _check_part(request, found, shown)
     messages.success(request, "The check is being run.")
     return redirect(url_in(project, "revision", found.id, number) + "#check")
 

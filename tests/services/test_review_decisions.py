@@ -337,7 +337,7 @@ def test_the_queue_has_the_latest_candidates_oldest_first(cast: Cast) -> None:
         assert [row.id for row in queue(rita, cast.project)] == [second.revision.id, refined.id]
         assert waiting_count(rita, cast.project) == 2
         reasons = {row.id: " | ".join(why_it_waits(row)) for row in queue(rita, cast.project)}
-    assert "No check: No call was recorded." in reasons[second.revision.id]
+    assert "No check. No call was recorded." in reasons[second.revision.id]
     assert "A refinement" in reasons[refined.id]
     assert "being run" in reasons[refined.id]
 

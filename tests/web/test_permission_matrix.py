@@ -1,0 +1,170 @@
+"""Every route × everybody, from the table in matrix.py: what is allowed, what is refused, what is not there."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from memory_hub.access.actor import acting_as, as_system
+from memory_hub.access.models import ApiKey, ProjectMembership
+from memory_hub.access.permissions import Role, Scope
+from memory_hub.access.services.invitations import invitation_create
+from memory_hub.library.drafts import NewLesson
+from memory_hub.library.services.lessons import lesson_record
+from memory_hub.recall.services import RecallRequest, recall_make
+from memory_hub.runs.models import Connection, Run
+from memory_hub.runs.services import connection_create, run_start
+from tests.cast import Cast
+from tests.services.library_support import propose
+from tests.web.matrix import PERSON, PUBLIC, REST, ROWS, TEAM_ADMIN, Objects, Row
+
+RANKS = {"vera": Role.VIEWER, "bob": Role.CONTRIBUTOR, "rita": Role.REVIEWER, "alice": Role.MAINTAINER}
+OUTSIDERS = ("carol", "mallory")
+
+
+@pytest.fixture
+def objects(cast: Cast) -> Objects:
+    """One of each kind in the project ledger, made by alice, so that nobody else owns one."""
+    alice, project = cast.actor(cast.alice), cast.project
+    proposed = propose(alice, project, check_spec=None)
+    key = cast.key(cast.alice, role=Role.VIEWER)
+    with acting_as(alice):
+        connection = connection_create(actor=alice, project=project, name="R", kind=Connection.Kind.REHEARSAL)
+        run = run_start(
+            actor=alice, project=project, task="Add up.", connection=connection, origin=Run.Origin.DASHBOARD
+        )
+        lesson = lesson_record(
+            actor=alice,
+            project=project,
+            draft=NewLesson(exception_type="KeyError", message="'a'", failing_code="x", fixing_code="y"),
+        ).lesson
+        invitation, token = invitation_create(actor=alice, project=project, role=Role.VIEWER)
+        recall = recall_make(
+            actor=alice, project=project, query=RecallRequest(task="Add up the amounts")
+        ).recall
+        solution = proposed.solution
+        solution.refresh_from_db()
+        return {
+            "team": "acme",
+            "project": "ledger",
+            "solution": str(solution.id),
+            "seen_at": solution.updated_at.isoformat(),
+            "revision": str(proposed.revision.id),
+            "number": 1,
+            "lesson": str(lesson.id),
+            "run": str(run.id),
+            "connection": str(connection.id),
+            "membership": str(ProjectMembership.objects.get(user=cast.vera).id),
+            "invitation": str(invitation.id),
+            "token": token,
+            "key": str(ApiKey.objects.get(prefix=key.split("_")[1]).id),
+            "recall": str(recall.id),
+        }
+
+
+def call(row: Row, objects: Objects, client: Client, **headers: str) -> int:
+    """Make the request, undo what it did, and return the status."""
+    url = reverse(row.route, args=[objects[name] for name in row.arguments])
+    json = "application/json"
+    with transaction.atomic():
+        if row.route.startswith("api-") and row.method != "get":
+            answer = client.generic(
+                row.method.upper(), url, _json(row.payload(objects)), content_type=json, headers=headers
+            )
+        else:
+            answer = getattr(client, row.method)(url, row.payload(objects) or None, headers=headers)
+        transaction.set_rollback(True)
+    return int(answer.status_code)
+
+
+def _json(value: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(value)
+
+
+def signed_in(cast: Cast, name: str) -> Client:
+    client = Client()
+    client.force_login(getattr(cast, name))
+    return client
+
+
+def named_routes(resolver: URLResolver) -> Iterator[str]:
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLPattern):
+            yield str(entry.name)
+        else:
+            yield from named_routes(entry)
+
+
+def test_every_route_has_its_row() -> None:
+    routes = set(named_routes(get_resolver()))
+    assert routes - {row.route for row in ROWS} == set(), "a new route needs its row in tests/web/matrix.py"
+    assert {row.route for row in ROWS} - routes == set(), "a row names a route that is gone"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.route}")
+def test_who_may(row: Row, cast: Cast, objects: Objects) -> None:
+    anonymous = call(row, objects, Client())
+    if row.least == PUBLIC:
+        assert anonymous == 200
+        return
+    assert anonymous in ((401, 403) if row.route.startswith(("api-", "run_stream")) else (302,))
+    for name, role in RANKS.items():
+        status = call(row, objects, signed_in(cast, name))
+        if _may(row, name, role):
+            assert status < 500, name
+            assert status not in (401, 403, 404), name
+        else:
+            # A team that one belongs to is no secret; what one may not do in it is.
+            assert status == 403, name
+    for name in OUTSIDERS:
+        status = call(row, objects, signed_in(cast, name))
+        expected = {PERSON: status < 400 or status == 422, TEAM_ADMIN: status in (403, 404)}
+        assert expected.get(str(row.least), status == 404), (name, status)
+
+
+def _may(row: Row, name: str, role: Role) -> bool:
+    if row.least == PERSON:
+        return True
+    if row.least == TEAM_ADMIN:
+        return name == "alice"
+    assert isinstance(row.least, Role)
+    return role.rank >= row.least.rank
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in REST if row.scope], ids=lambda row: f"{row.method} {row.route}"
+)
+def test_a_key_needs_the_scope_whatever_its_role(row: Row, cast: Cast, objects: Objects) -> None:
+    assert row.scope is not None
+    others = [scope for scope in Scope if scope is not row.scope]
+    without = cast.key(cast.alice, role=Role.MAINTAINER, scopes=others)
+    assert call(row, objects, Client(), Authorization=f"Bearer {without}") == 403
+    if row.least == TEAM_ADMIN:
+        return  # a key stays within its project, whatever its owner is in the team
+    only = cast.key(cast.alice, role=Role.MAINTAINER, scopes=[row.scope])
+    assert call(row, objects, Client(), Authorization=f"Bearer {only}") < 500
+    assert call(row, objects, Client(), Authorization=f"Bearer {only}") not in (401, 403, 404)
+
+
+@pytest.mark.parametrize("row", REST, ids=lambda row: f"{row.method} {row.route}")
+def test_a_key_of_another_team_finds_nothing(row: Row, cast: Cast, objects: Objects) -> None:
+    key = cast.key(cast.mallory, role=Role.MAINTAINER)
+    status = call(row, objects, Client(), Authorization=f"Bearer {key}")
+    if row.least == PERSON:
+        assert status == 200
+    else:
+        assert status == 404
+
+
+def test_a_revoked_key_is_no_key(cast: Cast) -> None:
+    key = cast.key(cast.bob)
+    with as_system():
+        from memory_hub.common.clock import now
+
+        ApiKey.objects.update(revoked_at=now())
+    assert Client().get("/api/v1/me/", headers={"Authorization": f"Bearer {key}"}).status_code == 401
