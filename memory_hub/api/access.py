@@ -1,6 +1,6 @@
 """REST of access: who am I, projects, members, invitations, keys, the audit trail."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.urls import path, reverse
@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory_hub.access import selectors
-from memory_hub.access.models import ApiKey, Project, RecallPolicy
+from memory_hub.access.models import ApiKey, Project, RecallPolicy, User
 from memory_hub.access.permissions import Permission, Role, Scope
 from memory_hub.access.policy import require
 from memory_hub.access.services.invitations import invitation_create, invitation_revoke
@@ -147,7 +147,7 @@ class MeView(HubView):
     @extend_schema(operation_id="me", responses=MeOut, tags=["access"])
     def get(self, request: Request) -> Response:
         """Say who calls, with which scopes, and what they see."""
-        user = request.user
+        user = cast("User", request.user)
         said = {
             "id": user.id,
             "name": user.name,
@@ -177,7 +177,7 @@ class ProjectsView(HubView):
         """Make a project in a team I administer; I become its maintainer."""
         data = self.input(ProjectIn)
         team = selectors.team_get(self.actor, data.pop("team"))
-        made = project_create(actor=self.actor, team=team, creator=request.user, **data)
+        made = project_create(actor=self.actor, team=team, creator=cast("User", request.user), **data)
         return Response(ProjectOut(made, context={"actor": self.actor}).data, status=status.HTTP_201_CREATED)
 
 

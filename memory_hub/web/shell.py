@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
 from memory_hub.access.actor import ANONYMOUS, Actor, acting_as
-from memory_hub.access.models import Project
+from memory_hub.access.models import Project, User
 from memory_hub.access.policy import actor_for_user
 from memory_hub.access.selectors import project_get
 from memory_hub.common.errors import HubError
@@ -22,6 +22,7 @@ class HubRequest(HttpRequest):
     """A request whose actor is known. `project` is set on the pages of a project."""
 
     actor: Actor
+    user: User  # signed in wherever the view is a page(); else see actor
     project: Project | None
 
 

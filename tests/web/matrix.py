@@ -32,6 +32,8 @@ class Row:
     payload: Payload = field(default=_empty)
     # What a key needs for it (REST only).
     scope: Scope | None = None
+    # Below the least role: 403, or 404 where the very object is hidden from them (other people's keys).
+    refused: int = 403
 
 
 _P = ("team", "project")
@@ -130,7 +132,7 @@ PAGES = [
     *action("revision_verify", C, "solution", "number"),
     *page("lessons", V),
     *page("lesson", V, "lesson"),
-    *page("lesson_delete", M, "lesson", post=M),
+    *action("lesson_delete", M, "lesson"),
     *page("review_queue", V),
     *action("revision_decide", R, "solution", "number", payload=_decided),
     *action("solution_rate", C, "solution", payload=lambda _: {"stars": "4"}),
@@ -147,7 +149,7 @@ PAGES = [
     *action("member_edit", M, "membership", payload=lambda _: {"role": "reviewer"}),
     *action("invitation_revoke", M, "invitation"),
     *page("keys", V, post=V, payload=lambda _: {"name": "k", "role": "viewer", "scopes": ["read"]}),
-    *action("key_revoke", M, "key"),
+    Row("key_revoke", "post", M, (*_P, "key"), refused=404),
     *page("audit", M),
     *page("project_settings", M, post=M, payload=lambda _: {"name": "Ledger", "recall_policy": "approved"}),
 ]
@@ -168,7 +170,7 @@ REST = [
         get=(V, ADMIN),
         post=(V, ADMIN, lambda _: {"name": "k", "role": "viewer", "scopes": ["admin"]}),
     ),
-    *rest("key", (*_P, "key"), delete=(M, ADMIN)),
+    Row("api-key", "delete", M, (*_P, "key"), scope=ADMIN, refused=404),
     *rest("audit", _P, get=(M, ADMIN)),
     *rest(
         "runs", _P, get=(V, READ), post=(C, RUN, lambda o: {"task": "Add.", "connection": o["connection"]})
