@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.conf import settings
+
 from memory_hub.access.actor import acting_as, as_system
 from memory_hub.access.models import Project, Team, User
 from memory_hub.access.permissions import Role
@@ -97,6 +99,7 @@ def start_sample(sample: Sample) -> Run:
             project=project,
             task=sample.task,
             connection=Connection.objects.get(project=project, kind=Connection.Kind.REHEARSAL),
+            sandbox=settings.SANDBOX_DEFAULT,
             inputs=sample.uploads(),
             origin=Run.Origin.SAMPLE,
         )

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from agents_runner.sandboxes.errors import CannotCross, SandboxBroken, SandboxUnavailable, StepFailed
 from agents_runner.sandboxes.executor import SandboxExecutor
 from memory_hub.access.actor import SYSTEM, as_system
@@ -66,7 +68,7 @@ def replay(revision: Revision, inputs: dict[str, Path], helpers: list[str]) -> t
     helpers: sources of the recalled functions that the revision calls, defined before it.
     """
     check = revision.check_spec or {}
-    with SandboxExecutor(inputs=inputs) as executor:
+    with SandboxExecutor(settings.SANDBOX_DEFAULT, inputs=inputs) as executor:
         executor.start()
         sandbox = executor.sandbox_name
         try:

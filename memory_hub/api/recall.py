@@ -94,7 +94,7 @@ class ItemOut(serializers.Serializer):
 class CallableOut(serializers.Serializer):
     name = serializers.CharField()
     signature = serializers.CharField()
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of this name
     revision = serializers.UUIDField(source="revision_id")
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from django.conf import settings
 from django.core.cache import cache as django_cache
+from redis import RedisError
 
 if TYPE_CHECKING:
     import numpy
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
+
+logger = logging.getLogger(__name__)
 
 _VOCABULARY = Path(__file__).parent / "data" / "vocab.txt"
 _MAX_TOKENS = 256  # what all-MiniLM-L6-v2 was trained with
@@ -116,9 +120,24 @@ def embed_query(text: str) -> list[float] | None:
     embedder = current_embedder()
     if not embedder.model_id:
         return None
-    key = f"query:{embedder.model_id}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
-    vector: list[float] | None = django_cache.get(key)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    key = f"query:{embedder.model_id}:{digest}"
+    vector = _cached(key)
     if vector is None:
         (vector,) = embedder.embed([text])
-        django_cache.set(key, vector, _QUERY_CACHE_SECONDS)
+        _keep(key, vector)
     return vector
+
+
+def _cached(key: str) -> list[float] | None:
+    try:
+        return cast("list[float] | None", django_cache.get(key))
+    except (RedisError, OSError):  # a dead cache makes a recall slower, never impossible
+        return None
+
+
+def _keep(key: str, vector: list[float]) -> None:
+    try:
+        django_cache.set(key, vector, _QUERY_CACHE_SECONDS)
+    except (RedisError, OSError) as error:
+        logger.warning("The vector of a query is not cached: %s", error)

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from .values import ErrorDetails
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_LAST_LINE = re.compile(r"^(?P<type>[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Fault)?)"
-                        r"(?::[ \t]*(?P<message>.*))?$", re.DOTALL)  # fmt: skip
+_LAST_LINE = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?::[ \t]*(?P<message>.*))?$", re.DOTALL)
 _SMOLAGENTS = re.compile(
     r"Code execution failed at line '(?P<line>.*?)' due to:\s*(?P<type>[A-Za-z_][\w.]*)\s*:\s*(?P<message>.*)",
     re.DOTALL,
 )
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<number>\d+)(?:, in (?P<name>.+))?$')
 _JUPYTER_ARROW = re.compile(r"^-+>\s*\d+\s+(?P<line>.*)$")
+_HEADER = "Traceback (most recent call last)"
+# What a one-line input makes of a pasted traceback: all its lines in one.
+_IN_ONE_LINE = re.compile(r"^.*\b(?P<type>[A-Z]\w*(?:Error|Exception)):[ \t]*(?P<message>.*)$")
 _SITE = re.compile(r"(?:site-packages|dist-packages|lib/python3\.\d+)/(?P<path>.+)$")
 _MAX_CHARACTERS = 100_000
 
@@ -48,7 +50,10 @@ def parse_traceback(text: str) -> ParsedError:
     if said:
         return ParsedError(said["type"], said["message"].strip(), said["line"].strip())
     lines = text.splitlines()
-    last = next((index for index in range(len(lines) - 1, -1, -1) if _is_last_line(lines, index)), None)
+    if len(lines) == 1 and _HEADER in text:
+        folded = _IN_ONE_LINE.match(text)
+        return ParsedError(folded["type"], folded["message"].strip()) if folded else ParsedError()
+    last = _last_line(lines)
     if last is None:
         return ParsedError()
     match = _LAST_LINE.match("\n".join(lines[last:]).strip())
@@ -61,10 +66,21 @@ def parse_traceback(text: str) -> ParsedError:
 def looks_like_error(text: str) -> bool:
     """Say whether a pasted text is an error rather than a question."""
     return (
-        "Traceback (most recent call last)" in text
+        _HEADER in text
         or bool(parse_traceback(text).failing_line)
         or bool(re.match(r"^\s*[A-Za-z_][\w.]*(?:Error|Exception)\s*:", text))
     )
+
+
+def _last_line(lines: Sequence[str]) -> int | None:
+    """Return where "Class: message" begins: at the margin below the last traceback's head, whatever the class is
+    called; without a head, the last line that names an exception."""
+    headers = [index for index, line in enumerate(lines) if line.startswith(_HEADER)]
+    if headers:
+        below = range(headers[-1] + 1, len(lines))
+        at_margin = [index for index in below if lines[index][:1].strip()]
+        return next((index for index in at_margin if _LAST_LINE.match(lines[index])), None)
+    return next((index for index in range(len(lines) - 1, -1, -1) if _is_last_line(lines, index)), None)
 
 
 def _is_last_line(lines: Sequence[str], index: int) -> bool:

@@ -5,6 +5,7 @@ smolagents gives a meaning to are defused. The block never says that a function 
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from memory_hub.library.models import Lesson
@@ -20,7 +21,7 @@ _LESSON_CHARACTERS = 3_000
 # What ends smolagents' reply, opens or closes a code block, or pretends to be the frame around this block.
 _DEFUSED = (
     (re.compile(r"(Observation|Calling tools)(?=\s*:)", re.IGNORECASE), r"\1 "),
-    (re.compile(r"<(?=/?\s*code\s*>)", re.IGNORECASE), "< "),
+    (re.compile(r"<(?=/?\s*(?:end_)?code\s*>)", re.IGNORECASE), "< "),
     (re.compile(r"```"), "'''"),
     (re.compile(r"<<<"), "<< <"),
 )
@@ -32,10 +33,21 @@ def estimate_tokens(text: str) -> int:
 
 
 def defuse(text: str) -> str:
-    """Return recalled text in which nothing steers an agent framework any more; it stays readable."""
+    """Return recalled text in which nothing steers an agent framework any more; it stays readable.
+
+    Characters that a person cannot see (bidirectional controls, Unicode tags, zero width) are written out, so that
+    what a model reads is what a reviewer read.
+    """
+    text = "".join(_visible(character) for character in text)
     for pattern, replacement in _DEFUSED:
         text = pattern.sub(replacement, text)
     return text
+
+
+def _visible(character: str) -> str:
+    if character.isascii() or unicodedata.category(character) != "Cf":
+        return character
+    return f"\\u{{{ord(character):x}}}"
 
 
 def pack(items: Sequence[OfferedItem], callables: Sequence[CallableItem], max_tokens: int) -> str:
@@ -68,7 +80,8 @@ def pack_lesson(lesson: Lesson) -> str:
 
 
 def _card(item: OfferedItem, function: CallableItem) -> str:
-    lines = [f"### {item.rank}. `{defuse(function.signature)}`", *_about(item)]
+    signature = " ".join(defuse(function.signature).replace("`", "'").split())
+    lines = [f"### {item.rank}. `{signature}`", *_about(item)]
     if item.usage_example:
         lines.append(f"Called then as:\n{_quoted(item.usage_example, 500)}")
     return "\n".join(lines)

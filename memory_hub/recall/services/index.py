@@ -77,6 +77,10 @@ def _write(
     row: Solution | Lesson, *, statement: str, also: str, names: str, code: str, **subject: Any
 ) -> None:
     statement = statement[:_STATEMENT_CHARACTERS]
+    # Vectors of what it said before, whatever their model, would find it for the wrong questions.
+    Embedding.objects.filter(**{f"entry__{name}": row for name, row in subject.items()}).exclude(
+        entry__statement=statement
+    ).delete()
     entry, _ = IndexEntry.objects.update_or_create(
         **subject,
         defaults={

@@ -38,7 +38,8 @@ def recall_outcome(
         raise InvalidInput(
             f"outcome is one of {', '.join(Evidence.Outcome.values)}.", fields={"outcome": "Unknown."}
         )
-    items = {item.revision_id: item for item in recall.items.select_related("revision", "lesson")}
+    offered = recall.items.filter(revision__isnull=False).select_related("revision")
+    items = {item.revision_id: item for item in offered}
     strangers = [str(item) for item in used if item not in items]
     if strangers:
         raise InvalidInput("These revisions were not offered by this recall.", fields={"used": strangers})
