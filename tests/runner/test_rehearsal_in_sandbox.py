@@ -19,6 +19,8 @@ from agents_runner.rehearsal import RehearsalModel
 from agents_runner.rehearsal.attempts import attempts_for
 from agents_runner.samples import SAMPLES
 from agents_runner.sandboxes.executor import SandboxExecutor
+from memory_hub_client.prompt import task_with_memory
+from memory_hub_client.types import OfferedCallable
 from tests.runner.sample_support import run_code
 
 BY_KEY = {sample.key: sample for sample in SAMPLES}
@@ -29,10 +31,14 @@ def rehearse(sample, recalled=()):
     """The Trajectory of a run in a sandbox, with the functions of ``recalled`` drafts defined and offered."""
     task = sample.task
     if recalled:
-        task += "\n\nFunctions from memory, already defined in your Python session:\n"
-        task += "\n".join(
+        cards = "\n\n".join(
             f"### {n}. `{draft.signature}`\n{draft.title}" for n, draft in enumerate(recalled, 1)
         )
+        offered = [
+            OfferedCallable(draft.entry_point, draft.signature, draft.code, str(n))
+            for n, draft in enumerate(recalled)
+        ]
+        task = task_with_memory(task, cards, offered, [], 2000)
     records = []
     with SandboxExecutor(inputs={path.name: path for path in sample.inputs}) as executor:
         for draft in recalled:
