@@ -64,6 +64,21 @@ def owner_connection() -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
+@pytest.fixture
+def owner_role(transactional_db: None) -> Iterator[None]:
+    """Let the test's own connection be hub_owner's, as in bin/manage and housekeeping."""
+    connection = connections["default"]
+    as_app = dict(connection.settings_dict)
+    connection.close()
+    _close_pool(connection)
+    connection.settings_dict.update(_owner_settings(as_app, as_app["NAME"]))
+    yield
+    connection.close()
+    _close_pool(connection)
+    connection.settings_dict.clear()
+    connection.settings_dict.update(as_app)
+
+
 @pytest.fixture(autouse=True)
 def _clean_after_committing_tests(request: pytest.FixtureRequest) -> Iterator[None]:
     """Empty every table as the owner after a test that commits; Django's own flush runs as the application."""
