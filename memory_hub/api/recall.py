@@ -1,126 +1,156 @@
-"""REST of recall: ask the memory, look a recall up, say what became of it."""
+"""REST of recall: ask the memory, read what was offered, report what became of it."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from django.urls import path
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers, status
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory_hub.common.errors import InvalidInput
+from memory_hub.common.errors import NotFound
 from memory_hub.library.drafts import Metric
-from memory_hub.library.models import Evidence
+from memory_hub.library.models import Evidence, Revision, Solution
+from memory_hub.library.selectors import run_behind
 from memory_hub.recall import selectors
-from memory_hub.recall.models import Recall, RecallItem
 from memory_hub.recall.packing import pack_lesson
 from memory_hub.recall.services import (
     ErrorDetails,
-    OfferedItem,
+    FoundLesson,
     RecallAnswer,
     RecallRequest,
+    recall_lessons,
     recall_make,
     recall_outcome,
 )
 from memory_hub.recall.services.recalls import MAX_TOKENS, MAX_TOP_K
 
-from .base import HubView
+from .base import RETRY, HubView, idempotent, remember
+from .library_input import CodeField
 
 
 class ErrorIn(serializers.Serializer):
-    """An error: its parts, or a whole traceback in `traceback` or `message`."""
+    """An error that was met: its parts, or a whole traceback as `traceback`, `message` or plain text."""
 
-    type = serializers.CharField(required=False, allow_blank=True, default="")
-    message = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
-    failing_line = serializers.CharField(required=False, allow_blank=True, default="")
-    traceback = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
-    code = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
+    type = CodeField(required=False, default="")
+    message = CodeField(required=False, default="")
+    failing_line = CodeField(required=False, default="")
+    traceback = CodeField(required=False, default="")
+    code = CodeField(required=False, default="")
 
     def to_internal_value(self, data: Any) -> Any:
-        """Take plain text for a pasted traceback."""
         return super().to_internal_value({"traceback": data} if isinstance(data, str) else data)
 
 
-class FiltersIn(serializers.Serializer):
-    """Narrow what is offered; a filter never reaches beyond the project."""
+class RecallFiltersIn(serializers.Serializer):
+    """What is offered must have one of the values named; filters narrow, they never reach another project."""
 
-    status = serializers.ListField(child=serializers.CharField(), required=False)
-    verification = serializers.ListField(child=serializers.CharField(), required=False)
-    kind = serializers.ListField(child=serializers.CharField(), required=False)
+    status = serializers.MultipleChoiceField(choices=Revision.Status.choices, required=False)
+    verification = serializers.MultipleChoiceField(choices=Revision.Verification.choices, required=False)
+    kind = serializers.MultipleChoiceField(choices=Solution.Kind.choices, required=False)
 
 
 class RecallIn(serializers.Serializer):
-    task = serializers.CharField(required=False, allow_blank=True, default="", help_text="In your own words")
-    query = serializers.CharField(required=False, allow_blank=True, default="", help_text="The same as task")
-    error = ErrorIn(required=False, allow_null=True, default=None)
-    sandbox = serializers.CharField(
-        required=False, allow_blank=True, allow_null=True, default="", max_length=20
-    )
-    filters = FiltersIn(required=False, default=dict)
-    top_k = serializers.IntegerField(default=3, min_value=1, max_value=MAX_TOP_K)
-    max_tokens = serializers.IntegerField(default=2000, min_value=1, max_value=MAX_TOKENS)
-    threshold = serializers.FloatField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=1
-    )
-    explain = serializers.BooleanField(default=False)
+    """A question: a task in words, an error, or both."""
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        attrs["task"] = attrs["task"] or attrs.pop("query")
-        if not attrs["task"].strip() and attrs["error"] is None:
-            raise serializers.ValidationError({"task": "Say what the task is, or which error was met."})
-        return attrs
+    task = CodeField(required=False, allow_null=True, default="", help_text="In your own words.")
+    query = CodeField(required=False, allow_null=True, default="", help_text="Another name for `task`.")
+    error = ErrorIn(required=False, allow_null=True, default=None)
+    recall = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The earlier recall of the run that met this error: what is offered is added to it.",
+    )
+    run = serializers.UUIDField(
+        required=False, allow_null=True, default=None, help_text="The run of the project that asks."
+    )
+    sandbox = serializers.CharField(
+        required=False, allow_blank=True, allow_null=True, max_length=20, default=""
+    )
+    filters = RecallFiltersIn(required=False, allow_null=True, default=dict)
+    top_k = serializers.IntegerField(required=False, min_value=1, max_value=MAX_TOP_K, default=3)
+    max_tokens = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_TOKENS, default=2_000, help_text="Budget of `block`."
+    )
+    threshold = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=1,
+        default=None,
+        help_text="The least score that is offered. Default: what tells apart for the embedding model.",
+    )
+    explain = serializers.BooleanField(required=False, default=False)
 
 
 class ItemOut(serializers.Serializer):
-    """One offered revision."""
+    """One offered revision. `status` and `verification` are apart: one is a person's word, one a machine's."""
 
-    revision = serializers.UUIDField(source="revision_id")
-    solution = serializers.UUIDField(source="solution_id")
-    title = serializers.CharField()
     rank = serializers.IntegerField()
-    score = serializers.FloatField(help_text="0 to 1")
+    score = serializers.FloatField(help_text="0 to 1; 1 is the same problem word for word.")
+    score_parts = serializers.DictField(
+        child=serializers.FloatField(), required=False, help_text="With `explain`."
+    )
     reason = serializers.CharField()
+    solution = serializers.UUIDField(source="solution_id")
+    revision = serializers.UUIDField(source="revision_id")
+    title = serializers.CharField()
+    problem = serializers.CharField()
     kind = serializers.CharField()
-    status = serializers.CharField(help_text="A human decision")
-    verification = serializers.CharField(help_text="A machine fact")
-    entry_point = serializers.CharField()
+    status = serializers.CharField()
+    verification = serializers.CharField()
+    entry_point = serializers.CharField(help_text="Empty for a script.")
     signature = serializers.CharField()
-    code = serializers.CharField(help_text="Exactly as stored")
-    usage_example = serializers.CharField()
-    score_parts = serializers.DictField(child=serializers.FloatField())
+    code = CodeField()
+    usage_example = CodeField()
+    applies_when = serializers.CharField()
+    edge_cases = serializers.ListField(child=serializers.CharField())
+    failed = serializers.ListField(child=serializers.CharField())
+    run = serializers.UUIDField(source="run_id", allow_null=True)
 
 
 class CallableOut(serializers.Serializer):
+    """A function that can be defined in the agent's session: whole source, helpers first."""
+
     name = serializers.CharField()
     signature = serializers.CharField()
-    source = serializers.CharField()  # type: ignore[assignment]  # a field of this name
+    source = CodeField()  # type: ignore[assignment]
     revision = serializers.UUIDField(source="revision_id")
 
 
 class LessonHintOut(serializers.Serializer):
-    id = serializers.UUIDField()
-    title = serializers.CharField()
-    text = serializers.CharField(help_text="Packed for a prompt: quoted data")
+    """A known fix; `text` is quoted data, ready for a prompt."""
+
+    id = serializers.UUIDField(source="lesson.id")
+    title = serializers.CharField(source="lesson")
+    text = serializers.SerializerMethodField()
+    score = serializers.FloatField()
+    reason = serializers.CharField()
+
+    def get_text(self, found: FoundLesson) -> str:
+        return pack_lesson(found.lesson)
 
 
-class AnswerOut(serializers.Serializer):
-    """What the memory offers. `block` is ready for a prompt; it never claims that a function is defined."""
+class RecallAnswerOut(serializers.Serializer):
+    """What the memory offers. `block` holds the items as quoted data within the budget, for a prompt."""
 
-    id = serializers.UUIDField()
-    no_match = serializers.BooleanField()
+    id = serializers.UUIDField(source="recall.id")
     items = ItemOut(many=True)
-    block = serializers.CharField()
-    tokens = serializers.IntegerField(help_text="Of the block, estimated at four characters each")
+    block = CodeField()
+    tokens = serializers.IntegerField(
+        source="recall.tokens", help_text="Of `block`, at four characters a token."
+    )
     callables = CallableOut(many=True)
     lessons = LessonHintOut(many=True)
-    best_rejected = ItemOut(
-        allow_null=True, required=False, help_text="With explain: the best that did not pass"
-    )
+    no_match = serializers.BooleanField()
+    best_rejected = ItemOut(required=False, help_text="With `explain`: the best of what did not fit.")
 
 
-class RecalledOut(serializers.Serializer):
-    """One item of a recall as it was offered, and what became of it."""
+class RecalledItemOut(serializers.Serializer):
+    """One thing that was offered, as it stood then, and what became of it."""
 
     rank = serializers.IntegerField()
     score = serializers.FloatField()
@@ -136,27 +166,27 @@ class RecalledOut(serializers.Serializer):
 
 
 class RecallOut(serializers.Serializer):
-    """A recall as it is on record."""
+    """A recall that was made."""
 
     id = serializers.UUIDField()
     query = serializers.CharField()
-    error = serializers.JSONField(allow_null=True)
+    error = serializers.DictField(child=serializers.CharField(), allow_null=True)
+    filters = serializers.DictField()
     sandbox = serializers.CharField()
     run = serializers.UUIDField(source="run_id", allow_null=True)
     no_match = serializers.BooleanField()
     tokens = serializers.IntegerField()
+    embedding_model = serializers.CharField()
     milliseconds = serializers.FloatField()
     outcome = serializers.CharField()
+    outcome_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
-    items = serializers.SerializerMethodField()
-
-    @extend_schema_field(RecalledOut(many=True))
-    def get_items(self, recall: Recall) -> Any:
-        rows: list[RecallItem] = list(recall.items.all())
-        return RecalledOut(rows, many=True).data
+    items = RecalledItemOut(many=True)
 
 
-class OutcomeMetricIn(serializers.Serializer):
+class UseMetricIn(serializers.Serializer):
+    """A number that says how well it went."""
+
     name = serializers.CharField(max_length=60)
     value = serializers.FloatField()
     unit = serializers.CharField(max_length=20, required=False, allow_blank=True, default="")
@@ -164,105 +194,121 @@ class OutcomeMetricIn(serializers.Serializer):
 
 
 class OutcomeIn(serializers.Serializer):
-    used = serializers.ListField(child=serializers.UUIDField(), help_text="The revisions that were used")
+    """Which offered revisions were used, and whether it worked. Said again, it takes the earlier one's place."""
+
+    used = serializers.ListField(child=serializers.UUIDField(), max_length=MAX_TOP_K)
     outcome = serializers.ChoiceField(choices=Evidence.Outcome.choices)
-    metrics = OutcomeMetricIn(many=True, required=False, default=list)
-    sandbox = serializers.CharField(required=False, allow_blank=True, default="", max_length=20)
+    metrics = UseMetricIn(many=True, required=False, default=list)
 
 
-class RecallView(HubView):
-    """Asking the memory."""
+class RecallsView(HubView):
+    """Questions to a project's memory."""
 
-    @extend_schema(operation_id="recall", request=RecallIn, responses=AnswerOut, tags=["recall"])
+    @extend_schema(operation_id="recalls_make", request=RecallIn, responses=RecallAnswerOut, tags=["recall"])
     def post(self, request: Request, **_: Any) -> Response:
-        """Return at most `top_k` fitting solutions within a token budget, and lessons for an error; each with why."""
+        """Return what the memory offers for a task, an error, or both; `no_match` where nothing fits."""
         project = self.project()
-        data = self.input(RecallIn)
-        error = data["error"]
+        values = self.input(RecallIn)
+        task, said = values["task"] or values["query"] or "", values["error"]
+        error = None if said is None else ErrorDetails(**_error_parts(said))
+        earlier = None
+        if values["recall"] is not None:
+            earlier = selectors.recall_to_add_to(self.actor, project, values["recall"])
+        if earlier is not None and error is not None and not task.strip():
+            lessons = recall_lessons(
+                actor=self.actor, project=project, error=error, recall=earlier, top_k=values["top_k"]
+            )
+            return Response(_show_lessons(earlier.id, lessons))
+        run = run_behind(self.actor, values["run"]) or (earlier.run if earlier else None)
+        if run is not None and run.project_id != project.id:
+            raise NotFound("There is no such run in this project.")
         answer = recall_make(
             actor=self.actor,
             project=project,
             query=RecallRequest(
-                task=data["task"],
-                error=_error(error) if error is not None else None,
-                sandbox=data["sandbox"] or "",
-                filters=data["filters"],
-                top_k=data["top_k"],
-                max_tokens=data["max_tokens"],
-                threshold=data["threshold"],
-                explain=data["explain"],
+                task=task,
+                error=error,
+                sandbox=values["sandbox"] or "",
+                filters={name: sorted(wanted) for name, wanted in (values["filters"] or {}).items()},
+                top_k=values["top_k"],
+                max_tokens=values["max_tokens"],
+                threshold=values["threshold"],
+                explain=values["explain"],
             ),
+            run=run,
         )
-        return Response(_shown(answer, explain=data["explain"]), status=status.HTTP_200_OK)
+        return Response(_show_answer(answer, explain=values["explain"]))
 
 
-class RecallRecordView(HubView):
-    """One recall on record."""
+class RecallView(HubView):
+    """One recall."""
 
-    @extend_schema(operation_id="recall_get", responses=RecallOut, tags=["recall"])
+    @extend_schema(operation_id="recalls_get", responses=RecallOut, tags=["recall"])
     def get(self, request: Request, recall: UUID) -> Response:
-        """Return what was asked, what was offered, and what became of it."""
+        """Return what was asked, what was offered at which rank and why, and what became of it."""
         return Response(RecallOut(selectors.recall_get(self.actor, recall)).data)
 
 
-class RecallOutcomeView(HubView):
+class OutcomeView(HubView):
     """What became of a recall."""
 
-    @extend_schema(operation_id="recall_outcome", request=OutcomeIn, responses=RecallOut, tags=["recall"])
+    @extend_schema(
+        operation_id="recalls_outcome",
+        parameters=[RETRY],
+        request=OutcomeIn,
+        responses=RecallOut,
+        tags=["recall"],
+    )
     def post(self, request: Request, recall: UUID) -> Response:
-        """Report which offered revisions were used and whether it worked. Said again, the last word counts."""
-        data = self.input(OutcomeIn)
-        recall_outcome(
+        """Report which offered revisions were used and whether it worked: evidence on each of them."""
+        found = selectors.recall_to_report(self.actor, recall)
+        answer = idempotent(request, self.actor, found.project)
+        if isinstance(answer, Response):
+            return answer
+        values = self.input(OutcomeIn)
+        reported = recall_outcome(
             actor=self.actor,
             recall_id=recall,
-            used=data["used"],
-            outcome=data["outcome"],
-            metrics=[_metric(said) for said in data["metrics"]],
-            sandbox=data["sandbox"],
+            used=values["used"],
+            outcome=values["outcome"],
+            metrics=[_metric(said) for said in values["metrics"]],
         )
-        return Response(RecallOut(selectors.recall_get(self.actor, recall)).data)
+        return remember(answer, Response(RecallOut(reported).data))
 
 
-def _error(said: dict[str, str]) -> ErrorDetails:
-    details = ErrorDetails(
-        exception_type=said["type"],
-        message=said["message"],
-        failing_line=said["failing_line"],
-        traceback=said["traceback"],
-        code=said["code"],
-    )
-    if not (details.exception_type or details.message or details.traceback):
-        raise InvalidInput("Say what the error is: its type and message, or its traceback.")
-    return details
+def _error_parts(said: dict[str, str]) -> dict[str, str]:
+    return {"exception_type" if name == "type" else name: value for name, value in said.items()}
 
 
 def _metric(said: dict[str, Any]) -> Metric:
-    higher = said["higher_is_better"]
-    better = "" if higher is None else "higher" if higher else "lower"
-    return Metric(said["name"], said["value"], said["unit"], better)
+    better = {True: "higher", False: "lower", None: ""}[said["higher_is_better"]]
+    return Metric(name=said["name"], value=said["value"], unit=said["unit"], better=better)
 
 
-def _shown(answer: RecallAnswer, *, explain: bool) -> dict[str, Any]:
-    shown = {
-        "id": str(answer.recall.id),
-        "no_match": answer.no_match,
-        "items": ItemOut(list(answer.items), many=True).data,
-        "block": answer.block,
-        "tokens": answer.recall.tokens,
-        "callables": CallableOut(list(answer.callables), many=True).data,
-        "lessons": [
-            {"id": str(lesson.id), "title": str(lesson), "text": pack_lesson(lesson)}
-            for lesson in answer.lessons
-        ],
-    }
-    if explain:
-        rejected: OfferedItem | None = answer.best_rejected
-        shown["best_rejected"] = ItemOut(rejected).data if rejected else None
+def _show_answer(answer: RecallAnswer, *, explain: bool) -> dict[str, Any]:
+    shown = dict(RecallAnswerOut(answer).data)
+    if not explain:
+        shown.pop("best_rejected", None)
+        for item in shown["items"]:
+            item.pop("score_parts")
     return shown
 
 
+def _show_lessons(recall_id: UUID, lessons: Sequence[FoundLesson]) -> dict[str, Any]:
+    """The same shape for an error that was met after the recall."""
+    return {
+        "id": str(recall_id),
+        "items": [],
+        "block": "",
+        "tokens": 0,
+        "callables": [],
+        "lessons": LessonHintOut(lessons, many=True).data,
+        "no_match": not lessons,
+    }
+
+
 urlpatterns = [
-    path("projects/<slug:team>/<slug:project>/recall/", RecallView.as_view(), name="api-recall"),
-    path("recalls/<uuid:recall>/", RecallRecordView.as_view(), name="api-recall-get"),
-    path("recalls/<uuid:recall>/outcome/", RecallOutcomeView.as_view(), name="api-recall-outcome"),
+    path("projects/<slug:team>/<slug:project>/recall/", RecallsView.as_view(), name="api-recall"),
+    path("recalls/<uuid:recall>/", RecallView.as_view(), name="api-recall-get"),
+    path("recalls/<uuid:recall>/outcome/", OutcomeView.as_view(), name="api-recall-outcome"),
 ]

@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from .values import ErrorDetails
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_LAST_LINE = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?::[ \t]*(?P<message>.*))?$", re.DOTALL)
+# The end of a traceback: a class, perhaps with its module, and perhaps a message.
+_LAST_LINE = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?::[ \t]*(?P<message>.*))?", re.DOTALL)
+_CLASS_NAME = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt|Iteration|Fault)")
 _SMOLAGENTS = re.compile(
     r"Code execution failed at line '(?P<line>.*?)' due to:\s*(?P<type>[A-Za-z_][\w.]*)\s*:\s*(?P<message>.*)",
     re.DOTALL,
 )
-_FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<number>\d+)(?:, in (?P<name>.+))?$')
-_JUPYTER_ARROW = re.compile(r"^-+>\s*\d+\s+(?P<line>.*)$")
+_FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<number>\d+)(?:, in (?P<name>.+))?')
+_JUPYTER_FRAME = re.compile(r"(?:File )?(?P<file>[^\s:]+\.py)(?::(?P<number>\d+),)? in (?P<name>[^(\n]+)")
+_JUPYTER_CELL = re.compile(r"(?:Cell In|Input In|<ipython-input)")
+_JUPYTER_ARROW = re.compile(r"-+>\s*\d+\s+(?P<line>.*)")
+_SITE = re.compile(r"(?:site-packages|dist-packages|lib/python3\.\d+)/(?P<path>.+)$")
 _HEADER = "Traceback (most recent call last)"
 # What a one-line input makes of a pasted traceback: all its lines in one.
-_IN_ONE_LINE = re.compile(r"^.*\b(?P<type>[A-Z]\w*(?:Error|Exception)):[ \t]*(?P<message>.*)$")
-_SITE = re.compile(r"(?:site-packages|dist-packages|lib/python3\.\d+)/(?P<path>.+)$")
+_IN_ONE_LINE = re.compile(r".*\b(?P<type>[A-Z]\w*(?:Error|Exception)):[ \t]*(?P<message>.*)")
 _MAX_CHARACTERS = 100_000
 
 
@@ -51,12 +55,12 @@ def parse_traceback(text: str) -> ParsedError:
         return ParsedError(said["type"], said["message"].strip(), said["line"].strip())
     lines = text.splitlines()
     if len(lines) == 1 and _HEADER in text:
-        folded = _IN_ONE_LINE.match(text)
+        folded = _IN_ONE_LINE.fullmatch(text)
         return ParsedError(folded["type"], folded["message"].strip()) if folded else ParsedError()
     last = _last_line(lines)
     if last is None:
         return ParsedError()
-    match = _LAST_LINE.match("\n".join(lines[last:]).strip())
+    match = _LAST_LINE.fullmatch("\n".join(lines[last:]).strip())
     if match is None:
         return ParsedError()
     frames, failing = _frames(lines[:last])
@@ -64,11 +68,13 @@ def parse_traceback(text: str) -> ParsedError:
 
 
 def looks_like_error(text: str) -> bool:
-    """Say whether a pasted text is an error rather than a question."""
-    return (
-        _HEADER in text
-        or bool(parse_traceback(text).failing_line)
-        or bool(re.match(r"^\s*[A-Za-z_][\w.]*(?:Error|Exception)\s*:", text))
+    """Say whether a text that somebody pasted or typed is an error rather than a question."""
+    if _HEADER in text:
+        return True
+    first = text.strip().partition("\n")[0]
+    named = _CLASS_NAME.match(first)
+    return bool(named and first[named.end() :].lstrip()[:1] in ("", ":")) or bool(
+        parse_traceback(text).failing_line
     )
 
 
@@ -78,33 +84,35 @@ def _last_line(lines: Sequence[str]) -> int | None:
     headers = [index for index, line in enumerate(lines) if line.startswith(_HEADER)]
     if headers:
         below = range(headers[-1] + 1, len(lines))
-        at_margin = [index for index in below if lines[index][:1].strip()]
-        return next((index for index in at_margin if _LAST_LINE.match(lines[index])), None)
-    return next((index for index in range(len(lines) - 1, -1, -1) if _is_last_line(lines, index)), None)
+        return next((index for index in below if _LAST_LINE.fullmatch(lines[index])), None)
+    return next((index for index in range(len(lines) - 1, -1, -1) if _is_last_line(lines[index])), None)
 
 
-def _is_last_line(lines: Sequence[str], index: int) -> bool:
-    line = lines[index]
-    match = _LAST_LINE.match(line)
-    if match is None or line[:1].isspace():
+def _is_last_line(line: str) -> bool:
+    match = _LAST_LINE.fullmatch(line)
+    if match is None:
         return False
-    named = re.search(r"(Error|Exception|Warning|Exit|Interrupt|Iteration|Fault)$", match["type"])
-    return bool(named) or (match["message"] is not None and "." in match["type"])
+    # Libraries name some of their exceptions otherwise ("json.decoder.Oops: …"): then only with their module.
+    return bool(_CLASS_NAME.fullmatch(match["type"])) or (
+        match["message"] is not None and "." in match["type"]
+    )
 
 
 def _frames(lines: Sequence[str]) -> tuple[list[str], str]:
     library: list[str] = []
     failing = ""
+    in_library = False
     for index, line in enumerate(lines):
-        arrow = _JUPYTER_ARROW.match(line)
-        if arrow:
+        if frame := _FRAME.match(line) or _JUPYTER_FRAME.match(line):
+            site = _SITE.search(frame["file"])
+            in_library = site is not None
+            if site:
+                number = f":{frame['number']}" if frame["number"] else ""
+                library.append(f"{site['path']}{number} in {(frame['name'] or '?').strip()}")
+            elif _FRAME.match(line) and index + 1 < len(lines) and not _FRAME.match(lines[index + 1]):
+                failing = lines[index + 1].strip()
+        elif _JUPYTER_CELL.match(line):
+            in_library = False
+        elif (arrow := _JUPYTER_ARROW.match(line)) and not in_library:
             failing = arrow["line"].strip()
-        frame = _FRAME.match(line)
-        if frame is None:
-            continue
-        site = _SITE.search(frame["file"])
-        if site:
-            library.append(f"{site['path']}:{frame['number']} in {frame['name'] or '?'}")
-        elif index + 1 < len(lines) and not _FRAME.match(lines[index + 1]):
-            failing = lines[index + 1].strip()
     return library, failing

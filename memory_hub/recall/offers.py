@@ -9,6 +9,7 @@ from memory_hub.library.models import Revision, Solution
 from memory_hub.library.selectors import qualities_of_revisions
 
 from .ranking import Scored, rank_value, reason_of
+from .statements import statement_of
 from .values import OfferedItem
 
 # What the two signals are worth, 0 to 1, before evidence speaks.
@@ -85,6 +86,7 @@ def _item(rank: int, found: Scored, solution: Solution, revision: Revision, wort
         revision_id=str(revision.id),
         title=solution.title,
         problem=solution.problem,
+        statement=statement_of(solution),
         kind=solution.kind,
         status=revision.status,
         verification=revision.verification,

@@ -11,7 +11,7 @@ An equal statement scores 1. Below NO_MATCH nothing is offered: memory that does
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from uuid import UUID
@@ -26,6 +26,10 @@ NO_MATCH_WITHOUT = 0.40
 # What worth may move a rank by at most; it never lifts what is not relevant.
 WORTH_WEIGHT = 0.1
 
+_MATCHED_SHOWN = 6
+# From here on an arm is worth a word of its own in the reason.
+_CLOSE = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -35,23 +39,24 @@ class Candidate:
     solution_id: UUID | None
     lesson_id: UUID | None
     statement: str
-    fields: dict[str, frozenset[str]]
+    fields: Mapping[str, frozenset[str]]
     trigrams: float
     cosine: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its relevance, the parts of it, and the query's words that it has."""
+    """A candidate with its relevance, the parts of it, and the query's words that it has, the rarest first."""
 
     candidate: Candidate
     score: float
-    parts: dict[str, float]
+    parts: Mapping[str, float]
     matched: tuple[str, ...]
+    has_every_word: bool
 
 
 def score_all(query: str, query_words: Sequence[str], candidates: Sequence[Candidate]) -> list[Scored]:
-    """Return the candidates with their scores, best first."""
+    """Return the candidates with their scores, best first. `query_words` are lexemes, as in the fields."""
     frequency = Counter(word for item in candidates for word in _all_words(item))
     rarity = {word: log(1 + (len(candidates) + 1) / (frequency[word] + 0.5)) for word in set(query_words)}
     scored = [_score(query, rarity, item) for item in candidates]
@@ -64,7 +69,9 @@ def no_match_below(*, with_vector: bool) -> float:
 
 
 def rank_value(score: float, worth: float) -> float:
-    """Return what results are ordered by: relevance first, worth (0 to 1) within it."""
+    """Return what results are ordered by: relevance first, worth (0 to 1) within it; the same problem before all."""
+    if score >= 1.0:
+        return 1.0 + worth
     return score * (1 - WORTH_WEIGHT) + score * WORTH_WEIGHT * worth
 
 
@@ -74,16 +81,16 @@ def reason_of(scored: Scored) -> str:
         return "The same problem, word for word."
     said = []
     if scored.matched:
-        said.append("shares the words " + ", ".join(scored.matched[:6]))
-    if scored.parts.get("vector", 0) >= 0.5:
+        said.append("shares the words " + ", ".join(scored.matched[:_MATCHED_SHOWN]))
+    if scored.parts.get("vector", 0) >= _CLOSE:
         said.append("is close in meaning")
-    if scored.parts["trigrams"] >= 0.5:
+    if scored.parts["trigrams"] >= _CLOSE:
         said.append("is worded almost alike")
     text = "; ".join(said) or "is the nearest there is"
     return text[0].upper() + text[1:] + "."
 
 
-def _score(query: str, rarity: dict[str, float], item: Candidate) -> Scored:
+def _score(query: str, rarity: Mapping[str, float], item: Candidate) -> Scored:
     weight_of = {word: FIELD_WEIGHTS[letter] for letter in "DCBA" for word in item.fields.get(letter, ())}
     asked = sum(rarity.values())
     had = sum(rare * weight_of.get(word, 0.0) for word, rare in rarity.items())
@@ -94,8 +101,9 @@ def _score(query: str, rarity: dict[str, float], item: Candidate) -> Scored:
     score = sum(WEIGHTS[name] * value for name, value in parts.items()) / total
     if _plain(query) == _plain(item.statement):
         score = 1.0
-    matched = sorted((word for word in rarity if word in weight_of), key=lambda word: -rarity[word])
-    return Scored(item, min(1.0, score), parts, tuple(matched))
+    matched = sorted((word for word in rarity if word in weight_of), key=lambda word: (-rarity[word], word))
+    has_every_word = bool(rarity) and len(matched) == len(rarity)
+    return Scored(item, min(1.0, score), parts, tuple(matched), has_every_word)
 
 
 def _all_words(item: Candidate) -> set[str]:

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from django.db import connection
+
+from memory_hub.common.text import storable
 
 from .embedders import current_embedder, embed_query
 from .ranking import Candidate, Scored, no_match_below, score_all
 from .tokens import words
 
+# Candidates of each arm: many more than are offered, since some may not be served.
 ARM_SIZE = 40
 _QUERY_CHARACTERS = 8_000
 _STATEMENT_CHARACTERS = 2_000
@@ -24,12 +28,12 @@ class Found:
     model_id: str
 
 
-def search(*, text: str, projects: Sequence[UUID], kind: str = "solution", arm_size: int = ARM_SIZE) -> Found:
-    """Return candidates for a text in these of the acting person's projects. kind: "solution" or "lesson".
+def search(*, text: str, projects: Sequence[UUID], kind: Literal["solution", "lesson"] = "solution") -> Found:
+    """Return candidates for a text in these of the acting person's projects.
 
     Call within acting_as: the database itself intersects `projects` with the actor's.
     """
-    text = text[:_QUERY_CHARACTERS]
+    text = storable(text[:_QUERY_CHARACTERS])
     vector = embed_query(text) if text.strip() else None
     model_id = current_embedder().model_id
     with connection.cursor() as cursor:
@@ -44,7 +48,7 @@ def search(*, text: str, projects: Sequence[UUID], kind: str = "solution", arm_s
                 text[:_STATEMENT_CHARACTERS],
                 None if vector is None else str(vector),
                 model_id,
-                arm_size,
+                ARM_SIZE,
             ],
         )
         candidates = [

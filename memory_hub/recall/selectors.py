@@ -1,96 +1,205 @@
-"""Reads of the recall room: a recall on record, and search for people, who may also see what agents are not offered."""
+"""Reads of the recall room: what was recalled, what is known of an error, and what people find when they search."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
+
+from django.db.models import Q
 
 from memory_hub.access.actor import Actor
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import can, require
 from memory_hub.common.errors import NotFound
-from memory_hub.library.models import Lesson, Revision, Solution
+from memory_hub.common.text import storable
+from memory_hub.library.fingerprint import error_fingerprint, normalised_message, short_type
+from memory_hub.library.models import Lesson, Solution
+from memory_hub.runs.models import Run
 
-from .errors import looks_like_error
+from .errors import ParsedError
 from .models import Recall
 from .ranking import Scored, reason_of
-from .search import search
-from .services.lessons import find_lessons
-from .values import ErrorDetails
+from .search import Found, search
+from .statements import error_statement
+from .values import FoundLesson
 
-MAX_RESULTS = 30
+# Errors of one class are alike in wording anyway, so less would offer a fix for another problem.
+LESSON_THRESHOLD = 0.5
+_RUNS_SHOWN = 5
+_RUN_WORDS = 8
+_PLACEHOLDER = re.compile(r"<\w+>|\W+")
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A solution that a person's search found, in whatever status, and why."""
+class FoundSolution:
+    """A solution, how well it fits and why."""
 
     solution: Solution
-    revision: Revision
     score: float
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What a search found. `weak` hits are below the line at which agents are offered nothing."""
+class FoundSolutions:
+    """The solutions that fit, best first; where none does, those that come nearest."""
 
-    hits: Sequence[Hit]
-    weak: Sequence[Hit]
-    lessons: Sequence[Lesson]
-    is_error: bool
+    fitting: Sequence[FoundSolution]
+    nearest: Sequence[FoundSolution]
 
 
 def recall_get(actor: Actor, recall_id: UUID) -> Recall:
     """Return a recall with its items. Raises NotFound for what the actor cannot see."""
-    found = Recall.objects.visible_to(actor).prefetch_related("items").filter(id=recall_id).first()
-    if found is None:
-        raise NotFound
+    found = _recall(actor, recall_id)
     require(actor, Permission.LIBRARY_READ, found)
     return found
 
 
-def search_for_people(
-    actor: Actor, projects: Sequence[Project], text: str, *, status: str = "", verification: str = ""
-) -> SearchResult:
-    """Return what these of the actor's projects hold on a question, or on a pasted error. Nothing is written.
+def recall_to_add_to(actor: Actor, project: Project, recall_id: UUID) -> Recall:
+    """Return the recall of the project that further questions of the same run belong to. Raises NotFound."""
+    found = _recall(actor, recall_id)
+    if found.project_id != project.id:
+        raise NotFound
+    require(actor, Permission.RECALL, found)
+    return found
 
-    status and verification narrow to what the shown revision is.
+
+def recall_to_report(actor: Actor, recall_id: UUID) -> Recall:
+    """Return the recall whose outcome is to be told. Raises NotFound, PermissionDenied."""
+    found = _recall(actor, recall_id)
+    require(actor, Permission.RECALL, found)
+    return found
+
+
+def lessons_on_error(actor: Actor, projects: Sequence[UUID], error: ParsedError) -> list[FoundLesson]:
+    """Return the lessons on an error of this class, open ones too: surely the same error first, then by likeness."""
+    if not error.exception_type:
+        return []
+    text = "\n".join([error_statement(error.exception_type, error.message), error.failing_line])
+    found = _lessons(actor, projects, search(text=text, projects=projects, kind="lesson").scored)
+    fingerprint = error_fingerprint(error.exception_type, error.message, error.library_frames)
+    says_much = _says_much(error.message)
+    wanted = short_type(error.exception_type)
+    fitting = []
+    for lesson, scored in found:
+        is_same = says_much and lesson.fingerprint == fingerprint
+        if short_type(lesson.exception_type) == wanted and (is_same or scored.score >= LESSON_THRESHOLD):
+            reason = "The same error but for names and numbers." if is_same else reason_of(scored)
+            fitting.append((is_same, _found_lesson(lesson, scored, reason)))
+    fitting.sort(key=lambda pair: (-pair[0], -pair[1].score))
+    return [lesson for _, lesson in fitting]
+
+
+def search_errors(actor: Actor, projects: Sequence[Project], error: ParsedError) -> list[FoundLesson]:
+    """Return what the readable of these projects know of an error, open lessons too."""
+    return lessons_on_error(actor, _readable(actor, projects), error)
+
+
+def search_lessons(actor: Actor, projects: Sequence[Project], text: str) -> list[FoundLesson]:
+    """Return the lessons that fit a question in words, open ones too."""
+    ids = _readable(actor, projects)
+    found = search(text=text, projects=ids, kind="lesson")
+    return [
+        _found_lesson(lesson, scored, reason_of(scored))
+        for lesson, scored in _lessons(actor, ids, _fitting(found))
+    ]
+
+
+def search_solutions(
+    actor: Actor, projects: Sequence[Project], text: str, *, kind: str = "", status: str = "", check: str = ""
+) -> FoundSolutions:
+    """Return the solutions that fit a text, whatever their status; archived ones only where `status` asks for them.
+
+    What has every word of the text fits as well, however little else they share: that is how people search.
+    kind, status and check (a verification) narrow to what a list of the library shows of a solution.
     """
-    readable = [project for project in projects if can(actor, Permission.LIBRARY_READ, project)]
-    if not readable or not text.strip():
-        return SearchResult((), (), (), is_error=False)
-    is_error = looks_like_error(text)
-    lessons: list[Lesson] = []
-    if is_error:
-        for project in readable:
-            lessons += find_lessons(actor, project, ErrorDetails(traceback=text))
-    found = search(text=text, projects=[project.id for project in readable])
-    hits = [
-        hit
-        for hit in _hits(actor, found.scored)
-        if status in ("", hit.revision.status) and verification in ("", hit.revision.verification)
-    ][:MAX_RESULTS]
-    return SearchResult(
-        hits=[hit for hit in hits if hit.score >= found.threshold],
-        weak=[hit for hit in hits if hit.score < found.threshold],
-        lessons=lessons[:MAX_RESULTS],
-        is_error=is_error,
+    ids = _readable(actor, projects)
+    found = search(text=text, projects=ids)
+    rows = (
+        Solution.objects.visible_to(actor)
+        .filter(project_id__in=ids, latest_revision__isnull=False)
+        .select_related("approved_revision", "latest_revision", "author", "project__team")
+        .in_bulk([item.candidate.solution_id for item in found.scored])
     )
+    wanted = {id_: row for id_, row in rows.items() if _is_wanted(row, kind=kind, status=status, check=check)}
+    fitting = _found_solutions(wanted, _fitting(found))
+    nearest = [] if fitting else _found_solutions(wanted, found.scored[:3])
+    return FoundSolutions(fitting, nearest)
 
 
-def _hits(actor: Actor, scored: Sequence[Scored]) -> list[Hit]:
-    ids = [item.candidate.solution_id for item in scored if item.candidate.solution_id]
-    rows = {
-        row.id: row
-        for row in Solution.objects.visible_to(actor)
-        .filter(id__in=ids, archived_at=None)
-        .select_related("approved_revision", "latest_revision", "project__team", "author")
-    }
-    hits = []
-    for item in scored:
-        solution = rows.get(item.candidate.solution_id) if item.candidate.solution_id else None
-        revision = (solution.approved_revision or solution.latest_revision) if solution else None
-        if solution is not None and revision is not None:
-            hits.append(Hit(solution, revision, round(item.score, 4), reason_of(item)))
-    return hits
+def search_runs(actor: Actor, projects: Sequence[Project], text: str) -> list[Run]:
+    """Return the latest runs whose task has every word of a short question."""
+    ids = [project.id for project in projects if can(actor, Permission.RUN_READ, project)]
+    wanted = Q()
+    for word in storable(text).split()[:_RUN_WORDS]:
+        wanted &= Q(task__icontains=word)
+    rows = Run.objects.visible_to(actor).filter(wanted, project_id__in=ids)
+    return list(rows.select_related("starter", "connection", "project__team").order_by("-id")[:_RUNS_SHOWN])
+
+
+def shown_status(solution: Solution) -> str:
+    """Return the status under which people see a solution: archived, or that of the revision that stands for it."""
+    if solution.archived_at is not None:
+        return "archived"
+    revision = solution.approved_revision or solution.latest_revision
+    return revision.status if revision else ""
+
+
+def _recall(actor: Actor, recall_id: UUID) -> Recall:
+    found = (
+        Recall.objects.visible_to(actor)
+        .select_related("project", "run")
+        .prefetch_related("items")
+        .filter(id=recall_id)
+        .first()
+    )
+    if found is None:
+        raise NotFound
+    return found
+
+
+def _readable(actor: Actor, projects: Sequence[Project]) -> list[UUID]:
+    return [project.id for project in projects if can(actor, Permission.LIBRARY_READ, project)]
+
+
+def _fitting(found: Found) -> list[Scored]:
+    return [item for item in found.scored if item.score >= found.threshold or item.has_every_word]
+
+
+def _lessons(actor: Actor, projects: Sequence[UUID], scored: Sequence[Scored]) -> list[tuple[Lesson, Scored]]:
+    rows = (
+        Lesson.objects.visible_to(actor)
+        .filter(project_id__in=projects)
+        .select_related("project__team")
+        .in_bulk([item.candidate.lesson_id for item in scored])
+    )
+    pairs = [(rows.get(item.candidate.lesson_id), item) for item in scored]
+    return [(lesson, item) for lesson, item in pairs if lesson is not None]
+
+
+def _found_lesson(lesson: Lesson, scored: Scored, reason: str) -> FoundLesson:
+    parts = {name: round(value, 4) for name, value in scored.parts.items()}
+    return FoundLesson(lesson, round(scored.score, 4), parts, reason)
+
+
+def _found_solutions(rows: dict[UUID, Solution], scored: Sequence[Scored]) -> list[FoundSolution]:
+    pairs = [(rows.get(item.candidate.solution_id), item) for item in scored]  # type: ignore[arg-type]
+    return [
+        FoundSolution(solution, round(item.score, 4), reason_of(item))
+        for solution, item in pairs
+        if solution is not None
+    ]
+
+
+def _is_wanted(solution: Solution, *, kind: str, status: str, check: str) -> bool:
+    shown = shown_status(solution)
+    if shown == "archived" and status != "archived":
+        return False
+    revision = solution.approved_revision or solution.latest_revision
+    verification = revision.verification if revision else ""
+    return kind in ("", solution.kind) and status in ("", shown) and check in ("", verification)
+
+
+def _says_much(message: str) -> bool:
+    """Say whether a message names its error apart from its values: `KeyError: 'x'` does not."""
+    return len(_PLACEHOLDER.sub(" ", normalised_message(message)).split()) >= 3

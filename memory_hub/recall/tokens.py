@@ -6,8 +6,9 @@ identifier is kept as one word without its underscores (`readcsv`), beside its p
 
 import re
 
-_PIECE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*|\d+")
-_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_NAME = re.compile(r"[^\W\d]\w*|\d+")
+# Where camelCase and letters beside digits part. ASCII only: no language writes its own words in camel case.
+_SEAM = re.compile(r"_+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
 # What people write for what they import.
 ALIASES = {
@@ -27,20 +28,17 @@ _MAX_WORD_CHARACTERS = 60
 def words(text: str) -> list[str]:
     """Return the words of a text in order, lower-case, letters and digits only, at most 4,000."""
     found: list[str] = []
-    for piece in _PIECE.findall(text):
-        for name in piece.split("."):
-            found.extend(_of_name(name))
+    for name in _NAME.finditer(text):
+        found.extend(_of_name(name.group()))
         if len(found) >= _MAX_WORDS:
             break
     return found[:_MAX_WORDS]
 
 
 def _of_name(name: str) -> list[str]:
-    whole = name.replace("_", "").lower()[:_MAX_WORD_CHARACTERS]
-    parts = [part.lower()[:_MAX_WORD_CHARACTERS] for part in _CAMEL.findall(name)]
-    found = [whole] if whole else []
-    if len(parts) > 1:
-        found.extend(parts)
+    whole = name.replace("_", "").lower()
+    parts = [part.lower() for part in _SEAM.split(name) if part]
+    found = [whole, *parts] if len(parts) > 1 else [whole]
     if whole in ALIASES:
         found.append(ALIASES[whole])
-    return found
+    return [word[:_MAX_WORD_CHARACTERS] for word in found if word]

@@ -1,8 +1,7 @@
-"""What the services of this room take in and give back: plain values."""
+"""What this room takes in and gives back: plain values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from memory_hub.library.models import Lesson
 
@@ -22,12 +21,17 @@ class ErrorDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """A question to the memory. max_tokens is the budget of the packed block, at four characters a token."""
+    """A question to the memory.
+
+    filters: what offered items must be, by "kind", "status" or "verification"; a value or several.
+    max_tokens: budget of the packed block, at four characters a token.
+    threshold: score from 0 to 1 below which nothing is offered, where the measured one shall not count.
+    """
 
     task: str = ""
     error: ErrorDetails | None = None
     sandbox: str = ""
-    filters: Mapping[str, Any] = field(default_factory=dict)
+    filters: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     top_k: int = 3
     max_tokens: int = 2000
     threshold: float | None = None
@@ -36,7 +40,10 @@ class RecallRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedItem:
-    """One offered revision: what it is, how well it fits and why, and the two signals on it."""
+    """One offered revision: what it is, how well it fits and why, and the two signals on it.
+
+    statement is what the query was compared with: the problem, led by the title where that says something else.
+    """
 
     rank: int
     score: float
@@ -46,6 +53,7 @@ class OfferedItem:
     revision_id: str
     title: str
     problem: str
+    statement: str
     kind: str
     status: str
     verification: str
@@ -70,6 +78,16 @@ class CallableItem:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundLesson:
+    """A lesson that fits an error or a question, how well and why."""
+
+    lesson: Lesson
+    score: float
+    score_parts: Mapping[str, float]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecallAnswer:
     """What was recalled. `best_rejected` is only there where an explanation was asked for."""
 
@@ -77,6 +95,6 @@ class RecallAnswer:
     items: Sequence[OfferedItem]
     block: str
     callables: Sequence[CallableItem]
-    lessons: Sequence[Lesson]
+    lessons: Sequence[FoundLesson]
     no_match: bool
     best_rejected: OfferedItem | None

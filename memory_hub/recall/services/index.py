@@ -9,6 +9,7 @@ from memory_hub.common.clock import now
 from memory_hub.library.models import Lesson, Revision, Solution
 from memory_hub.recall.embedders import current_embedder
 from memory_hub.recall.models import Embedding, IndexEntry
+from memory_hub.recall.statements import error_statement, statement_of
 from memory_hub.recall.tokens import words
 
 _STATEMENT_CHARACTERS = 8_000
@@ -56,17 +57,6 @@ def index_lesson(*, lesson_id: UUID) -> bool:
     )
     Lesson.objects.filter(id=lesson.id).update(needs_index=False)
     return True
-
-
-def statement_of(solution: Solution) -> str:
-    """Return what a query is compared with: the problem, led by the title where it says something else."""
-    title = solution.title.rstrip("….")
-    return solution.problem if solution.problem.startswith(title) else f"{solution.title}\n{solution.problem}"
-
-
-def error_statement(exception_type: str, message: str) -> str:
-    """Return an error as lessons are compared: the class without its module, and the message."""
-    return f"{exception_type.rpartition('.')[2]}: {message}"
 
 
 def _code_of(revision: Revision | None) -> str:

@@ -1,6 +1,7 @@
 """One recall: ask, choose, pack, and write down what was offered and why."""
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from uuid import UUID
 
@@ -12,23 +13,21 @@ from memory_hub.audit.events import Event
 from memory_hub.audit.services import record
 from memory_hub.common.errors import InvalidInput
 from memory_hub.common.text import storable
-from memory_hub.library.models import Lesson
 from memory_hub.recall.callables import callables_of
 from memory_hub.recall.models import Recall, RecallItem
 from memory_hub.recall.offers import offers
-from memory_hub.recall.packing import estimate_tokens, pack
+from memory_hub.recall.packing import pack
 from memory_hub.recall.search import search
-from memory_hub.recall.values import OfferedItem, RecallAnswer, RecallRequest
+from memory_hub.recall.values import ErrorDetails, OfferedItem, RecallAnswer, RecallRequest
 from memory_hub.runs.masking import mask
 from memory_hub.runs.models import Run
 
-from .lessons import find_lessons
+from .lessons import add_lessons, find_lessons
 
 MAX_TOP_K = 20
 MAX_TOKENS = 20_000
+FILTERS = ("kind", "status", "verification")
 _QUERY_CHARACTERS = 20_000
-# Candidates looked at: many more than are offered, since some may not be served.
-_ARM_SIZE = 40
 
 
 def recall_make(
@@ -36,7 +35,8 @@ def recall_make(
 ) -> RecallAnswer:
     """Return what the memory offers for a task, an error, or both, and record it in the caller's transaction.
 
-    Raises InvalidInput for an empty question. Filters narrow; they never reach beyond the actor's project.
+    Raises InvalidInput for an empty question, a filter that there is not, or a number out of its bounds. Filters
+    narrow; they never reach beyond the actor's project.
     """
     require(actor, Permission.RECALL, project)
     _require_sensible(query)
@@ -45,41 +45,49 @@ def recall_make(
     rejected: OfferedItem | None = None
     model_id = ""
     if query.task.strip():
-        found = search(text=query.task, projects=[project.id], arm_size=_ARM_SIZE)
+        found = search(text=query.task, projects=[project.id])
         model_id = found.model_id
-        ranked = [item for item in offers(actor, project, found.scored) if _passes(item, query)]
         threshold = found.threshold if query.threshold is None else query.threshold
+        ranked = [item for item in offers(actor, project, found.scored) if _passes(item, query.filters)]
         fitting = [item for item in ranked if item.score >= threshold]
         items = [replace(item, rank=rank) for rank, item in enumerate(fitting[: query.top_k], start=1)]
-        rejected = next((item for item in ranked if item.score < threshold), None)
+        rejected = max(
+            (item for item in ranked if item.score < threshold), key=lambda item: item.score, default=None
+        )
     lessons = find_lessons(actor, project, query.error)[: query.top_k] if query.error else []
-    offered_functions = callables_of(items)
-    block = pack(items, offered_functions, query.max_tokens)
+    functions = callables_of(actor, project, items)
+    packed = pack(items, {function.revision_id for function in functions}, query.max_tokens)
     recall = Recall.objects.create(
         team_id=project.team_id,
         project=project,
-        query=mask(storable(query.task[:_QUERY_CHARACTERS]))[0],
-        error=_storable_error(query),
-        filters=dict(query.filters),
-        sandbox=query.sandbox[:20],
+        query=_kept(query.task),
+        error=_kept_error(query.error),
+        filters={name: _as_list(value) for name, value in query.filters.items()},
+        sandbox=storable(query.sandbox)[:20],
         run=run,
         user_id=actor.user_id,
         key_id=actor.through_id if actor.kind is ActorKind.KEY else None,
         no_match=not items and not lessons,
-        tokens=estimate_tokens(block),
+        tokens=packed.tokens,
         embedding_model=model_id,
         milliseconds=(time.monotonic() - started) * 1000,
     )
-    _record_items(recall, items, lessons)
+    _add_items(recall, items)
+    add_lessons(recall, lessons)
     record(
         actor=actor, event=Event.RECALLED, object_kind="recall", object_id=recall.id, team_id=project.team_id,
-        project_id=project.id, data={"revisions": [item.revision_id for item in items]},
+        project_id=project.id,
+        data={
+            "revisions": [item.revision_id for item in items],
+            "lessons": [str(item.lesson.id) for item in lessons],
+        },
     )  # fmt: skip
     return RecallAnswer(
         recall=recall,
         items=items,
-        block=block,
-        callables=offered_functions,
+        block=packed.text,
+        # A function of which the prompt says nothing would only be in the way.
+        callables=[function for function in functions if function.revision_id in packed.revision_ids],
         lessons=lessons,
         no_match=recall.no_match,
         best_rejected=rejected if query.explain else None,
@@ -93,31 +101,35 @@ def _require_sensible(query: RecallRequest) -> None:
         raise InvalidInput(f"top_k is 1 to {MAX_TOP_K}.", fields={"top_k": f"1 to {MAX_TOP_K}"})
     if not 1 <= query.max_tokens <= MAX_TOKENS:
         raise InvalidInput(f"max_tokens is 1 to {MAX_TOKENS}.", fields={"max_tokens": f"1 to {MAX_TOKENS}"})
+    if query.threshold is not None and not 0 <= query.threshold <= 1:
+        raise InvalidInput("threshold is 0 to 1.", fields={"threshold": "0 to 1"})
+    if unknown := sorted(set(query.filters) - set(FILTERS)):
+        message = f"There is no filter {', '.join(unknown)}; there are {', '.join(FILTERS)}."
+        raise InvalidInput(message, fields={"filters": message})
 
 
-def _passes(item: OfferedItem, query: RecallRequest) -> bool:
-    wanted = query.filters
-    return all(
-        name not in wanted or getattr(item, name) in _as_list(wanted[name])
-        for name in ("status", "verification", "kind")
-    )
+def _passes(item: OfferedItem, filters: Mapping[str, str | Sequence[str]]) -> bool:
+    return all(getattr(item, name) in _as_list(wanted) for name, wanted in filters.items())
 
 
-def _as_list(value: object) -> list[object]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+def _as_list(value: str | Sequence[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
-def _storable_error(query: RecallRequest) -> dict[str, str] | None:
-    if query.error is None:
-        return None
-    return {name: mask(storable(value[:_QUERY_CHARACTERS]))[0] for name, value in asdict(query.error).items()}
+def _kept(text: str) -> str:
+    return mask(storable(text[:_QUERY_CHARACTERS]))[0]
 
 
-def _record_items(recall: Recall, items: list[OfferedItem], lessons: list[Lesson]) -> None:
-    owner = {"team_id": recall.team_id, "project_id": recall.project_id, "recall": recall}
-    rows = [
+def _kept_error(error: ErrorDetails | None) -> dict[str, str] | None:
+    return {name: _kept(value) for name, value in asdict(error).items()} if error else None
+
+
+def _add_items(recall: Recall, items: Sequence[OfferedItem]) -> None:
+    RecallItem.objects.bulk_create(
         RecallItem(
-            **owner,
+            team_id=recall.team_id,
+            project_id=recall.project_id,
+            recall=recall,
             rank=item.rank,
             score=item.score,
             score_parts=dict(item.score_parts),
@@ -128,9 +140,4 @@ def _record_items(recall: Recall, items: list[OfferedItem], lessons: list[Lesson
             verification=item.verification,
         )
         for item in items
-    ]
-    rows += [
-        RecallItem(**owner, rank=rank, score=1.0, reason="The same kind of error.", lesson=lesson)
-        for rank, lesson in enumerate(lessons, start=len(items) + 1)
-    ]
-    RecallItem.objects.bulk_create(rows)
+    )
