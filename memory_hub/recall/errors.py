@@ -18,7 +18,7 @@ _FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<number>\d+)(?:, in (?P
 _JUPYTER_FRAME = re.compile(r"(?:File )?(?P<file>[^\s:]+\.py)(?::(?P<number>\d+),)? in (?P<name>[^(\n]+)")
 _JUPYTER_CELL = re.compile(r"(?:Cell In|Input In|<ipython-input)")
 _JUPYTER_ARROW = re.compile(r"-+>\s*\d+\s+(?P<line>.*)")
-_SITE = re.compile(r"(?:site-packages|dist-packages|lib/python3\.\d+)/(?P<path>.+)$")
+_SITE = re.compile(r".*(?:site-packages|dist-packages|lib/python3\.\d+|python3\d*\.zip)/(?P<path>.+)$")
 _HEADER = "Traceback (most recent call last)"
 # What a one-line input makes of a pasted traceback: all its lines in one.
 _IN_ONE_LINE = re.compile(r".*\b(?P<type>[A-Z]\w*(?:Error|Exception)):[ \t]*(?P<message>.*)")
@@ -104,7 +104,7 @@ def _frames(lines: Sequence[str]) -> tuple[list[str], str]:
     in_library = False
     for index, line in enumerate(lines):
         if frame := _FRAME.match(line) or _JUPYTER_FRAME.match(line):
-            site = _SITE.search(frame["file"])
+            site = _SITE.match(frame["file"])
             in_library = site is not None
             if site:
                 number = f":{frame['number']}" if frame["number"] else ""

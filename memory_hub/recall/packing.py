@@ -124,4 +124,4 @@ def _signature(item: OfferedItem) -> str:
 def _quoted(text: str, limit: int | None = None) -> str:
     cut = text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
     # splitlines knows every character that some reader takes for a new line.
-    return "\n".join(f"> {line}" for line in defuse(cut).splitlines())
+    return "\n".join(f"> {line}" for line in defuse(cut).splitlines() or [""])
