@@ -90,6 +90,7 @@ def test_a_step_with_an_error_shows_its_type_line_and_message(settings):
         Context({"step": step})
     )
     assert 'id="step-2"' in html
-    assert "ValueError in line 1" in html
+    assert "ValueError in" in html
+    assert "line 1</a>" in html
     assert "&lt;bad&gt;" in html
     assert 'href="#step-2-code-1"' in html
