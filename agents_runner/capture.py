@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 from uuid import UUID
 
@@ -20,14 +21,15 @@ from agents_runner.distill import (
 )
 from agents_runner.distill.trajectory import ErrorKind, Outcome
 from memory_hub.access.actor import Actor, acting_as
-from memory_hub.common.errors import HubError
+from memory_hub.common.errors import HubError, Unavailable
 from memory_hub.library.drafts import CheckFile, Metric, NewLesson, NewSolution, Proposed
 from memory_hub.library.models import Evidence, Lesson, Link, Revision, Solution
 from memory_hub.library.services.evidence import evidence_record
 from memory_hub.library.services.lessons import lesson_record
 from memory_hub.library.services.links import link_add
 from memory_hub.library.services.solutions import solution_propose
-from memory_hub.runs.models import Run, Step
+from memory_hub.recall.services import recall_outcome
+from memory_hub.runs.models import Run, RunEvent, Step
 from memory_hub.runs.services import (
     Captured,
     actor_of_run,
@@ -36,6 +38,8 @@ from memory_hub.runs.services import (
     run_capture_failed,
     run_captured,
 )
+from memory_hub_client.types import OfferedCallable
+from memory_hub_client.usage import used_callables
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +48,7 @@ _WEB_PACKAGES = {"requests", "httpx", "urllib"}
 
 
 def capture(run_id: UUID, holder: str) -> bool:
-    """Write what the run learnt, once. Returns whether this call did.
+    """Write what the run learnt and what became of what it recalled, once. Returns whether this call did.
 
     A refusal (say, the starter has left the project) is final and noted on the run; anything unexpected is logged
     and tried again by the sweep, a few times.
@@ -56,6 +60,9 @@ def capture(run_id: UUID, holder: str) -> bool:
         actor = actor_of_run(run)
         with acting_as(actor):
             _write(run, actor)
+    except Unavailable as error:  # it will work again; the sweep asks again
+        logger.warning("Run %s could not be captured now: %s", run_id, error.message)
+        return False
     except HubError as error:
         run_capture_failed(run_id=run_id, reason=error.message)
         return False
@@ -73,6 +80,7 @@ def _write(run: Run, actor: Actor) -> None:
     proposed = None if draft is None or reused else _propose(actor, run, draft, recalled)
     solution = proposed.solution if proposed else None
     lessons = [_record_lesson(actor, run, lesson, solution) for lesson in found.lessons]
+    _report_outcome(actor, run)
     run_captured(
         run_id=run.id,
         solutions=[Captured(solution.id, solution.title)] if solution else [],
@@ -99,7 +107,7 @@ def _propose(actor: Actor, run: Run, draft: SolutionDraft, recalled: list[Revisi
     )
     if not proposed.deduplicated:
         for helper in recalled:  # what the new code calls is needed wherever it runs: say so in the graph
-            if helper.entry_point in draft.depends_on:
+            if helper.entry_point in draft.depends_on and helper.project_id == run.project_id:
                 link_add(
                     actor=actor, kind=Link.Kind.DEPENDS_ON, source=proposed.solution, target=helper.solution
                 )
@@ -197,9 +205,56 @@ def _metric(said: Mapping[str, Any]) -> Metric:
     return Metric(str(said["name"]), float(said["value"]), str(said.get("unit") or ""), better)
 
 
+def _report_outcome(actor: Actor, run: Run) -> None:
+    """Make evidence of what became of the recall. Whatever is wrong with the report costs nothing else.
+
+    A function helped where its call worked in a run that succeeded, and failed where no call of it worked. Of a run
+    that ended otherwise (cancelled, out of steps, no model) nothing can be said about a function that worked in it.
+    """
+    used = _uuids(run.memory_use.get("used", []))
+    recall = next(iter(_uuids([run.memory_use.get("recall")])), None)
+    if recall is None or not used:
+        return
+    offered = [
+        OfferedCallable(item.entry_point, item.signature, item.code, str(item.id))
+        for item in Revision.objects.filter(id__in=used).exclude(entry_point="")
+    ]
+    good = [step.code for step in run.steps.all() if _error(step) is None]
+    calls = used_callables(good, offered, [item.name for item in offered])
+    worked = [UUID(item.revision_id) for item in calls]
+    if run.memory_use.get("reported_success") is False or not worked:
+        said, about = Evidence.Outcome.FAILURE, used
+    elif run.state == Run.State.SUCCEEDED:
+        said, about = Evidence.Outcome.SUCCESS, worked
+    else:
+        return
+    try:
+        with acting_as(actor):
+            recall_outcome(
+                actor=actor, recall_id=recall, used=about, outcome=said.value, sandbox=run.sandbox_used
+            )
+    except HubError as error:
+        logger.warning("The outcome of recall %s is not recorded: %s", recall, error.message)
+
+
+def _uuids(said: Iterable[Any]) -> list[UUID]:
+    """The ids in what a client sent, which may be anything."""
+    found = []
+    for item in said:
+        with suppress(ValueError):
+            found.append(UUID(str(item)))
+    return found
+
+
 def _recalled(run: Run) -> list[Revision]:
-    """The revisions whose function really was defined in this run's session before its first step."""
-    defined = run.memory_use.get("defined", [])
+    """The revisions whose function was defined in this run's session before its first step.
+
+    A run that was lost could not say which were: then those that its log says were offered.
+    """
+    defined = _uuids(run.memory_use.get("defined", []))
+    if run.state == Run.State.LOST:
+        offered = run.events.filter(kind=RunEvent.Kind.RECALLED).values_list("data", flat=True)
+        defined = _uuids(item.get("revision") for data in offered for item in data.get("items", []))
     return list(Revision.objects.filter(id__in=defined).exclude(entry_point="").select_related("solution"))
 
 
@@ -233,21 +288,24 @@ def _final_call(call: Mapping[str, Any]) -> FinalCall:
 
 
 def _step(step: Step) -> StepData:
-    error = None
-    if step.error_type or step.error_message:
-        error = StepError(
-            type=step.error_type,
-            message=step.error_message,
-            line=step.error_line,
-            line_number=step.error_line_number,
-            traceback=step.traceback,
-            kind=cast("ErrorKind", step.error_kind or "execution"),
-        )
     return StepData(
         number=step.number,
         code=step.code,
         thought=step.thought,
         observations=step.observations,
-        error=error,
+        error=_error(step),
         is_final=step.is_final,
+    )
+
+
+def _error(step: Step) -> StepError | None:
+    if not (step.error_kind or step.error_type or step.error_message):
+        return None
+    return StepError(
+        type=step.error_type,
+        message=step.error_message,
+        line=step.error_line,
+        line_number=step.error_line_number,
+        traceback=step.traceback,
+        kind=cast("ErrorKind", step.error_kind or "execution"),
     )

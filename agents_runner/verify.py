@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agents_runner.sandboxes.errors import CannotCross, SandboxBroken, SandboxUnavailable, StepFailed
+from agents_runner.sandboxes.errors import CannotCross, SandboxError, SandboxUnavailable, StepFailed
 from agents_runner.sandboxes.executor import SandboxExecutor
 from memory_hub.access.actor import SYSTEM, as_system
 from memory_hub.library.models import Revision
@@ -34,7 +34,8 @@ _RELATIVE_TOLERANCE = 1e-9
 def verify(revision_id: UUID) -> bool:
     """Replay the check of a revision that asks for it, and record the verdict. Returns whether this call did.
 
-    Where no sandbox works the claim is given back with the reason; the sweep tries again, a few times.
+    Where it cannot be replayed (no sandbox works, a file is gone) the claim is given back with the reason; the sweep
+    tries again, a few times.
     """
     with as_system():
         revision = verification_claim(revision_id=revision_id)
@@ -44,11 +45,15 @@ def verify(revision_id: UUID) -> bool:
         helpers = [helper.code for helper in helpers_of(revision)]
     started = time.monotonic()
     try:
+        if missing := [name for name, path in inputs.items() if not path.is_file()]:
+            raise SandboxUnavailable(
+                f"the input file {missing[0]} is no longer there"
+            )  # until it is restored
         passed, detail, sandbox = replay(revision, inputs, helpers)
-    except (SandboxUnavailable, SandboxBroken) as error:
+    except SandboxError as error:
         logger.warning("Revision %s is not verified now: %s", revision_id, error)
         with as_system():
-            verification_release(revision_id=revision_id, reason=f"No sandbox could run the check: {error}")
+            verification_release(revision_id=revision_id, reason=f"The check could not be run: {error}")
         return False
     with as_system():
         verification_record(
@@ -63,13 +68,13 @@ def verify(revision_id: UUID) -> bool:
 
 
 def replay(revision: Revision, inputs: dict[str, Path], helpers: list[str]) -> tuple[bool, str, str]:
-    """Return (passed, what happened in words, sandbox). Raises SandboxUnavailable or SandboxBroken.
+    """Return (passed, what happened in words, sandbox). Raises SandboxError.
 
     helpers: sources of the recalled functions that the revision calls, defined before it.
     """
     check = revision.check_spec or {}
     with SandboxExecutor(settings.SANDBOX_DEFAULT, inputs=inputs) as executor:
-        executor.start()
+        executor.start()  # copies the input files: what the code does to its copies changes no kept file
         sandbox = executor.sandbox_name
         try:
             for source in helpers:
@@ -80,7 +85,10 @@ def replay(revision: Revision, inputs: dict[str, Path], helpers: list[str]) -> t
             return False, f"It failed: {error.error.text}"[:_DETAIL_CHARACTERS], sandbox
         except CannotCross as error:
             return False, f"Its result cannot be compared: {error}"[:_DETAIL_CHARACTERS], sandbox
-    difference = next(differences(check.get("result"), result), None)
+    try:
+        difference = next(differences(check.get("result"), result), None)
+    except RecursionError:
+        return False, "Its result cannot be compared: it is nested too deep.", sandbox
     if difference is None:
         return True, "The recorded call gave the recorded result again.", sandbox
     return False, f"The recorded call gave another result: {difference}"[:_DETAIL_CHARACTERS], sandbox
@@ -92,7 +100,7 @@ def differences(expected: Any, actual: Any, where: str = "result") -> Iterator[s
         if type(expected) is not type(actual):
             yield f"{where} is {_short(actual)}, not {_short(expected)}"
         elif isinstance(expected, dict):
-            for key in expected.keys() | actual.keys():
+            for key in sorted(expected.keys() | actual.keys()):
                 if key not in actual or key not in expected:
                     yield f"{where}[{key!r}] is {'missing' if key in expected else 'new'}"
                 else:
@@ -104,8 +112,15 @@ def differences(expected: Any, actual: Any, where: str = "result") -> Iterator[s
                 yield from differences(one, other, f"{where}[{index}]")
         elif expected != actual:
             yield f"{where} is {_short(actual)}, not {_short(expected)}"
-    elif not math.isclose(expected, actual, rel_tol=_RELATIVE_TOLERANCE, abs_tol=0.0):
+    elif expected != actual and not _close(expected, actual):
         yield f"{where} is {_short(actual)}, not {_short(expected)}"
+
+
+def _close(one: float, other: float) -> bool:
+    try:
+        return math.isclose(one, other, rel_tol=_RELATIVE_TOLERANCE, abs_tol=0.0)
+    except OverflowError:  # an integer beyond the range of floats
+        return False
 
 
 def _both(one: Any, other: Any, kinds: tuple[type, ...]) -> bool:

@@ -5,6 +5,8 @@ from django.conf import settings
 
 from memory_hub.common.errors import Unavailable
 
+_SECRET_CHARACTERS = 8
+
 
 def encrypt(secret: str) -> str:
     """Return a token that only this hub's keys can read."""
@@ -20,6 +22,11 @@ def decrypt(token: str) -> str:
             "A stored secret cannot be read with this hub's ENCRYPTION_KEY. Enter the key of the connection again.",
             code="secret_unreadable",
         ) from None
+
+
+def worth_masking(secret: str) -> bool:
+    """Say whether this is a secret at all: local servers are given "ollama" for a key, which may stand in any code."""
+    return len(secret) >= _SECRET_CHARACTERS
 
 
 def _fernet() -> MultiFernet:

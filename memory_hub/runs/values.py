@@ -69,6 +69,7 @@ class RunSignal:
 
     cancel_requested: bool
     lease_lost: bool
+    right_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

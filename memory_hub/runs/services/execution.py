@@ -43,8 +43,7 @@ def run_claim(*, run_id: UUID, holder: str) -> Run | None:
         if run.state == Run.State.RUNNING:
             end_if_lost(run)
             return None
-        held = role_in(actor_of_run(run), run.project_id)
-        if held is None or held.rank < Role.CONTRIBUTOR.rank:
+        if not _may_run(run):
             finish(
                 run,
                 RunEnd(state=Run.State.FAILED, reason="Who started this run may no longer start runs here."),
@@ -65,7 +64,7 @@ def run_claim(*, run_id: UUID, holder: str) -> Run | None:
 
 
 def run_renew(*, run_id: UUID, holder: str) -> RunSignal:
-    """Prolong the lease, and say whether somebody wants the run cancelled or whether it was taken away.
+    """Prolong the lease, and say whether the run shall end: cancelled, taken away, or its starter's right withdrawn.
 
     A lease that has expired is still prolonged as long as nobody ended the run because of it.
     """
@@ -75,7 +74,11 @@ def run_renew(*, run_id: UUID, holder: str) -> RunSignal:
             return RunSignal(cancel_requested=False, lease_lost=True)
         run.lease_until = _lease_end()
         run.save(update_fields=["lease_until"])
-        return RunSignal(cancel_requested=run.cancel_requested_at is not None, lease_lost=False)
+        return RunSignal(
+            cancel_requested=run.cancel_requested_at is not None,
+            lease_lost=False,
+            right_lost=not _may_run(run),
+        )
 
 
 def run_prepared(*, run: Run, sandbox: str, environment: Mapping[str, Any]) -> None:
@@ -153,6 +156,12 @@ def memory_use_of(said: Any) -> dict[str, Any]:
         "used": [str(item) for item in said.used_revision_ids],
         "lessons": [str(item) for item in said.lesson_ids],
     }
+
+
+def _may_run(run: Run) -> bool:
+    """Say whether who started the run may still do so: a run has no rights of its own."""
+    held = role_in(actor_of_run(run), run.project_id)
+    return held is not None and held.rank >= Role.CONTRIBUTOR.rank
 
 
 def _lease_end() -> datetime:

@@ -10,7 +10,7 @@ from memory_hub.common.transitions import require_transition
 from memory_hub.runs.channel import publish
 from memory_hub.runs.masking import mask_json
 from memory_hub.runs.models import Run, RunEvent, Step
-from memory_hub.runs.secrets import decrypt
+from memory_hub.runs.secrets import decrypt, worth_masking
 from memory_hub.runs.states import RUN_TRANSITIONS
 
 
@@ -72,6 +72,7 @@ def known_secrets(run: Run) -> tuple[str, ...]:
     if connection is None or not connection.encrypted_secret:
         return ()
     try:
-        return (decrypt(connection.encrypted_secret),)
+        key = decrypt(connection.encrypted_secret)
     except Unavailable:  # no worker could have read it either, and a run must end whatever happens
         return ()
+    return (key,) if worth_masking(key) else ()
