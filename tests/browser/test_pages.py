@@ -68,3 +68,9 @@ def test_the_signed_out_pages_are_sound(hub: Hub, chromium: object, sign_in: Sig
     page.get_by_role("button", name="Make my account and join").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("First light")
     context.close()
+
+
+def test_the_page_of_the_api_works_under_the_strict_policy(hub: Hub, sign_in: SignIn) -> None:
+    page = sign_in("contributor")  # fails on any console error, such as a blocked style
+    page.goto(f"{hub.url}/api/docs/")
+    expect(page.locator("#swagger-ui")).to_contain_text("/api/v1/me/")
