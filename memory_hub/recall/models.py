@@ -18,7 +18,7 @@ class IndexEntry(OwnedByProject):
 
     solution = models.OneToOneField(Solution, on_delete=models.CASCADE, null=True, related_name="index_entry")
     lesson = models.OneToOneField(Lesson, on_delete=models.CASCADE, null=True, related_name="index_entry")
-    # What trigrams compare with: title and problem, or type and message.
+    # What trigrams compare with, and what is the same problem word for word: the problem, or type and message.
     statement = models.TextField()
     # Code-aware tokens: A title and problem or message, B when it applies and tags, C entry point, D code.
     words = SearchVectorField()

@@ -1,11 +1,11 @@
-"""The statement of a solution or a lesson: the text that a question is compared with. Pure functions."""
+"""What a solution or a lesson says in words, for search and for people. Pure functions."""
 
 from memory_hub.library.fingerprint import short_type
 from memory_hub.library.models import Solution
 
 
 def statement_of(solution: Solution) -> str:
-    """Return the problem, led by the title where it says something else."""
+    """Return the problem, led by the title where that says something else."""
     title = solution.title.rstrip("….")
     return solution.problem if solution.problem.startswith(title) else f"{solution.title}\n{solution.problem}"
 

@@ -42,7 +42,7 @@ class RecallRequest:
 class OfferedItem:
     """One offered revision: what it is, how well it fits and why, and the two signals on it.
 
-    statement is what the query was compared with: the problem, led by the title where that says something else.
+    statement is what it says in words: the problem, led by the title where that says something else.
     """
 
     rank: int

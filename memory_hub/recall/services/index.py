@@ -12,7 +12,7 @@ from memory_hub.recall.models import Embedding, IndexEntry
 from memory_hub.recall.statements import error_statement, statement_of
 from memory_hub.recall.tokens import words
 
-_STATEMENT_CHARACTERS = 8_000
+_TEXT_CHARACTERS = 8_000
 _WEIGHTED = (
     "setweight(to_tsvector('english', %s), 'A') || setweight(to_tsvector('english', %s), 'B') || "
     "setweight(to_tsvector('english', %s), 'C') || setweight(to_tsvector('english', %s), 'D')"
@@ -32,7 +32,8 @@ def index_solution(*, solution_id: UUID) -> bool:
     revision = solution.approved_revision or solution.latest_revision
     _write(
         solution,
-        statement=statement_of(solution),
+        statement=solution.problem,
+        text=statement_of(solution),
         also="\n".join([solution.applies_when, *solution.edge_cases, *solution.tags]),
         names=f"{revision.entry_point} {revision.signature}" if revision else "",
         code=_code_of(revision),
@@ -47,9 +48,11 @@ def index_lesson(*, lesson_id: UUID) -> bool:
     lesson = Lesson.objects.select_for_update(of=("self",)).filter(id=lesson_id).first()
     if lesson is None:
         return False
+    statement = error_statement(lesson.exception_type, lesson.message)
     _write(
         lesson,
-        statement=error_statement(lesson.exception_type, lesson.message),
+        statement=statement,
+        text=statement,
         also="\n".join([lesson.failing_line, lesson.applies_where]),
         names=" ".join(str(frame) for frame in lesson.library_frames),
         code=lesson.failing_code,
@@ -64,29 +67,23 @@ def _code_of(revision: Revision | None) -> str:
 
 
 def _write(
-    row: Solution | Lesson, *, statement: str, also: str, names: str, code: str, **subject: Any
+    row: Solution | Lesson, *, statement: str, text: str, also: str, names: str, code: str, **subject: Any
 ) -> None:
-    statement = statement[:_STATEMENT_CHARACTERS]
-    # Vectors of what it said before, whatever their model, would find it for the wrong questions.
-    Embedding.objects.filter(**{f"entry__{name}": row for name, row in subject.items()}).exclude(
-        entry__statement=statement
-    ).delete()
+    """Write the entry of a row. `statement` is what a question is compared with, `text` what it means in full."""
+    text = text[:_TEXT_CHARACTERS]
+    owner = {"team_id": row.team_id, "project_id": row.project_id}
     entry, _ = IndexEntry.objects.update_or_create(
-        **subject,
-        defaults={
-            "team_id": row.team_id,
-            "project_id": row.project_id,
-            "statement": statement,
-            "indexed_at": now(),
-        },
+        **subject, defaults={**owner, "statement": statement[:_TEXT_CHARACTERS], "indexed_at": now()}
     )
-    texts = [" ".join(words(text)) for text in (statement, also, names, code)]
+    weighted = [" ".join(words(part)) for part in (text, also, names, code)]
     with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE recall_indexentry SET words = {_WEIGHTED} WHERE id = %s", [*texts, entry.id])  # noqa: S608 (a constant of ours)
+        cursor.execute(
+            f"UPDATE recall_indexentry SET words = {_WEIGHTED} WHERE id = %s", [*weighted, entry.id]
+        )  # noqa: S608 (a constant of ours)
+    # Whatever their model, vectors of what it said before would find it for the wrong questions.
+    entry.embeddings.all().delete()
     embedder = current_embedder()
-    for vector in embedder.embed([statement]):
-        Embedding.objects.update_or_create(
-            entry=entry,
-            model_id=embedder.model_id,
-            defaults={"team_id": row.team_id, "project_id": row.project_id, "vector": vector},
-        )
+    Embedding.objects.bulk_create(
+        Embedding(**owner, entry=entry, model_id=embedder.model_id, vector=vector)
+        for vector in embedder.embed([text])
+    )

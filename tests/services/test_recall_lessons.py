@@ -1,0 +1,120 @@
+"""The known fix for an error: for this error, resolved, and noted on the recall of the run that met it."""
+
+from typing import Any
+
+import pytest
+
+from memory_hub.access.actor import Actor, acting_as, as_system
+from memory_hub.audit.events import Event
+from memory_hub.audit.models import AuditEntry
+from memory_hub.library.models import Lesson
+from memory_hub.recall.errors import parse_traceback
+from memory_hub.recall.models import Recall, RecallItem
+from memory_hub.recall.selectors import search_errors
+from memory_hub.recall.services import ErrorDetails, lookup_error
+from memory_hub.runs.models import Run
+from tests.cast import Cast
+from tests.services.library_support import run_actor, start_run
+from tests.services.recall_support import ask, learn
+
+FLOAT = "could not convert string to float: {!r}"
+
+
+@pytest.fixture
+def bob(cast: Cast) -> Actor:
+    return cast.actor(cast.bob)
+
+
+def look_up(cast: Cast, actor: Actor, *, run: Run | None = None, **parts: Any) -> Lesson | None:
+    values = {"exception_type": "ValueError", "message": FLOAT.format("7,25"), **parts}
+    with acting_as(actor):
+        return lookup_error(actor=actor, project=cast.project, error=ErrorDetails(**values), run=run)
+
+
+def test_the_same_error_with_other_values_is_known(cast: Cast, bob: Actor) -> None:
+    learn(bob, cast.project, message="invalid literal for int() with base 10: 'x'", failing_code="int('x')")
+    lesson = learn(bob, cast.project)
+    assert look_up(cast, bob) == lesson
+
+
+@pytest.mark.parametrize(
+    "traceback",
+    [
+        'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    float("3,5")\n'
+        "ValueError: could not convert string to float: '3,5'",
+        "Code execution failed at line 'float(\"3,5\")' due to: ValueError: could not convert string to float: '3,5'",
+    ],
+)
+def test_a_traceback_is_enough(cast: Cast, bob: Actor, traceback: str) -> None:
+    lesson = learn(bob, cast.project)
+    assert look_up(cast, bob, exception_type="", message="", traceback=traceback) == lesson
+
+
+def test_an_open_lesson_is_never_offered_as_a_fix(cast: Cast, bob: Actor) -> None:
+    lesson = learn(bob, cast.project, fixing_code="", is_open=True)
+    assert look_up(cast, bob) is None
+    with acting_as(bob):
+        known = search_errors(bob, [cast.project], parse_traceback("ValueError: " + FLOAT.format("1")))
+    assert [item.lesson for item in known] == [lesson], "people are shown it, with a word that it is open"
+
+
+def test_another_class_of_error_has_another_fix(cast: Cast, bob: Actor) -> None:
+    learn(bob, cast.project)
+    assert look_up(cast, bob, exception_type="TypeError") is None
+
+
+def test_another_error_of_the_same_class_has_another_fix(cast: Cast, bob: Actor) -> None:
+    learn(bob, cast.project)
+    assert look_up(cast, bob, message="time data '5' does not match format '%Y'") is None
+
+
+def test_a_message_that_is_only_a_value_does_not_make_two_errors_the_same(cast: Cast, bob: Actor) -> None:
+    learn(bob, cast.project, exception_type="KeyError", message="'Amount due'", failing_line="row['Amount due']",
+          failing_code="row['Amount due']")  # fmt: skip
+    assert (
+        look_up(cast, bob, exception_type="KeyError", message="'host'", failing_line="settings['host']")
+        is None
+    )
+    known = look_up(
+        cast, bob, exception_type="KeyError", message="'Amount due'", failing_line="item['Amount due']"
+    )
+    assert known is not None
+
+
+def test_the_module_of_a_class_may_move(cast: Cast, bob: Actor) -> None:
+    lesson = learn(
+        bob,
+        cast.project,
+        exception_type="pandas.errors.ParserError",
+        message="Error tokenizing data. C error",
+    )
+    found = look_up(
+        cast, bob, exception_type="pandas._libs.parsers.ParserError", message="Error tokenizing data. C error"
+    )
+    assert found == lesson
+
+
+def test_what_is_no_error_finds_nothing(cast: Cast, bob: Actor) -> None:
+    learn(bob, cast.project)
+    assert look_up(cast, bob, exception_type="", message="it broke") is None
+
+
+def test_the_hint_is_noted_once_on_the_recall_of_the_run(cast: Cast, bob: Actor) -> None:
+    lesson = learn(bob, cast.project)
+    run = start_run(cast.project, cast.bob)
+    recall = ask(run_actor(run), cast.project, run=run).recall
+    for _ in range(2):
+        assert look_up(cast, run_actor(run), run=run) == lesson
+    with as_system():
+        item = RecallItem.objects.get()
+        assert (item.recall_id, item.lesson_id, item.rank) == (recall.id, lesson.id, 1)
+        assert item.reason == "The same error but for names and numbers."
+        assert 0 < item.score <= 1
+        assert Recall.objects.count() == 1
+        assert AuditEntry.objects.filter(event=Event.RECALLED, object_id=recall.id).count() == 3
+
+
+def test_a_question_that_finds_nothing_leaves_no_trace(cast: Cast, bob: Actor) -> None:
+    assert look_up(cast, bob) is None
+    with as_system():
+        assert not AuditEntry.objects.filter(event=Event.RECALLED).exists()
