@@ -17,6 +17,8 @@ from smolagents import ChatMessage, Model, OpenAIModel
 # Of one answer; a server may say anything, and the sum over a run must fit its column.
 _MOST_TOKENS = 10_000_000
 
+_EMPTY = "(The model gave an empty reply.)"
+
 
 class ModelStopped(Exception):
     """The run was stopped while it waited for its model."""
@@ -113,8 +115,8 @@ def _usable(response: Any) -> Any:
     message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
     if message is None:
         raise UnusableAnswer("gave no chat completion. Is the address right, and does it end in /v1?")
-    if not isinstance(message.content, str):
-        message.content = ""
+    if not isinstance(message.content, str) or not message.content.strip():
+        message.content = _EMPTY  # smolagents takes an empty text for a program that does nothing
     usage = getattr(response, "usage", None)
     given, made = (_tokens(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
     response.usage = CompletionUsage(prompt_tokens=given, completion_tokens=made, total_tokens=given + made)

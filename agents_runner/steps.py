@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from smolagents import ActionStep
@@ -40,8 +40,9 @@ def step_data(
 
 def without(secrets: tuple[str, ...], step: StepData) -> StepData:
     """Return the step with none of the secrets in its texts."""
-    texts = {name: value for name, value in asdict(step).items() if isinstance(value, str)}
-    return replace(step, **{name: hidden(value, secrets) for name, value in texts.items()})
+    values: dict[str, Any] = asdict(step)
+    texts = {name: hidden(value, secrets) for name, value in values.items() if isinstance(value, str)}
+    return StepData(**{**values, **texts})
 
 
 def hidden(text: str, secrets: tuple[str, ...]) -> str:
