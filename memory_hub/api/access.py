@@ -16,10 +16,11 @@ from memory_hub.access.policy import require
 from memory_hub.access.services.invitations import invitation_create, invitation_revoke
 from memory_hub.access.services.keys import key_create, key_revoke
 from memory_hub.access.services.projects import member_change, member_remove, project_change, project_create
+from memory_hub.audit.filters import AuditFilter
 from memory_hub.audit.models import AuditEntry
 from memory_hub.common.pagination import NewestFirst
 
-from .base import RETRY, HubView, idempotent, remember
+from .base import RETRY, HubView, filter_parameters, filtered, idempotent, remember
 
 
 class ProjectOut(serializers.Serializer):
@@ -321,13 +322,15 @@ class KeyView(HubView):
 class AuditView(HubView):
     """The audit trail of a project."""
 
-    @extend_schema(operation_id="audit_list", responses=AuditOut(many=True), tags=["access"])
+    @extend_schema(
+        operation_id="audit_list",
+        parameters=filter_parameters(AuditFilter, by_cursor=True),
+        responses=AuditOut(many=True),
+        tags=["access"],
+    )
     def get(self, request: Request, **_: Any) -> Response:
-        """List entries, newest first, by a cursor; `?event=` narrows to one kind."""
-        rows = selectors.audit_trail(self.actor, self.project())
-        event = request.query_params.get("event")
-        if event:
-            rows = rows.filter(event=event)
+        """List entries, newest first, by a cursor; `?event=` narrows to one kind, `?actor=` to one person."""
+        rows = filtered(AuditFilter, request, selectors.audit_trail(self.actor, self.project()))
         paginator = NewestFirst()
         page = paginator.paginate_queryset(rows, request, view=self)
         return paginator.get_paginated_response(AuditOut(page, many=True).data)

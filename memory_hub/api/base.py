@@ -88,8 +88,8 @@ def filtered(filters: type[FilterSet], request: Request, rows: QuerySet[Any]) ->
     return found.qs
 
 
-def filter_parameters(filters: type[FilterSet]) -> list[OpenApiParameter]:
-    """Return the filters, and the page, as OpenAPI shows them."""
+def filter_parameters(filters: type[FilterSet], *, by_cursor: bool = False) -> list[OpenApiParameter]:
+    """Return the filters, and the page or cursor, as OpenAPI shows them."""
     shown = [
         OpenApiParameter(
             name,
@@ -99,7 +99,8 @@ def filter_parameters(filters: type[FilterSet]) -> list[OpenApiParameter]:
         )
         for name, found in filters.base_filters.items()
     ]
-    return [*shown, OpenApiParameter("page", int), OpenApiParameter("page_size", int)]
+    place = OpenApiParameter("cursor", str) if by_cursor else OpenApiParameter("page", int)
+    return [*shown, place, OpenApiParameter("page_size", int)]
 
 
 def _read_body(request: Request) -> None:

@@ -56,5 +56,61 @@ class Event(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """Words for a person, as in "session started"."""
-        return self.value.replace("_", " ").replace(":", " ")
+        """What the actor did, as in "started a run"."""
+        return _SENTENCES[self]
+
+    @property
+    def label(self) -> str:
+        """The event by itself, as in "Run started"."""
+        return self.value.replace("_", " ").replace(":", " ").capitalize()
+
+
+_SENTENCES = {
+    Event.SIGNED_IN: "signed in",
+    Event.SIGN_IN_FAILED: "refused a sign-in",
+    Event.SIGNED_OUT: "signed out",
+    Event.PASSWORD_CHANGED: "changed the password",
+    Event.USER_CREATED: "made the account",
+    Event.TEAM_CREATED: "made the team",
+    Event.TEAM_MEMBER_ADDED: "added to the team",
+    Event.TEAM_MEMBER_CHANGED: "changed the role in the team",
+    Event.TEAM_MEMBER_REMOVED: "removed from the team",
+    Event.PROJECT_CREATED: "made the project",
+    Event.PROJECT_CHANGED: "changed the settings",
+    Event.MEMBER_ADDED: "added to the project",
+    Event.MEMBER_CHANGED: "changed the role in the project",
+    Event.MEMBER_REMOVED: "removed from the project",
+    Event.INVITATION_CREATED: "made an invitation",
+    Event.INVITATION_REVOKED: "revoked an invitation",
+    Event.INVITATION_ACCEPTED: "accepted an invitation",
+    Event.KEY_CREATED: "made the key",
+    Event.KEY_REVOKED: "revoked the key",
+    Event.CONNECTION_CREATED: "added the connection",
+    Event.CONNECTION_CHANGED: "changed the connection",
+    Event.CONNECTION_DELETED: "retired the connection",
+    Event.RUN_STARTED: "started the run",
+    Event.RUN_CANCELLED: "cancelled the run",
+    Event.RUN_ENDED: "ended the run",
+    Event.RUN_RECORDED: "recorded a run from elsewhere",
+    Event.RUN_CAPTURED: "kept what the run learnt",
+    Event.SOLUTION_PROPOSED: "proposed the solution",
+    Event.SOLUTION_CHANGED: "changed the solution",
+    Event.SOLUTION_ARCHIVED: "archived the solution",
+    Event.SOLUTION_UNARCHIVED: "took out of the archive",
+    Event.SOLUTION_DELETED: "deleted the solution",
+    Event.SOLUTION_RATED: "rated the solution",
+    Event.REVISION_REFINED: "refined",
+    Event.REVISION_APPROVED: "approved",
+    Event.REVISION_REJECTED: "rejected",
+    Event.REVISION_DEPRECATED: "deprecated",
+    Event.REVISION_VERIFIED: "ran the check of",
+    Event.VERIFICATION_REQUESTED: "asked for the check of",
+    Event.CHECK_CHANGED: "changed the check of",
+    Event.EVIDENCE_REPORTED: "reported how it worked",
+    Event.LINK_ADDED: "linked the solution",
+    Event.LESSON_RECORDED: "recorded the lesson",
+    Event.LESSON_DELETED: "deleted the lesson",
+    Event.RECALLED: "recalled from memory",
+    Event.RECALL_OUTCOME: "said how the recalled worked",
+    Event.CODE_READ: "read the code of",
+}

@@ -1,6 +1,7 @@
 """Reads of the review room: what waits and why, who may decide, what was decided and rated."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import Avg, Count, F, Q, QuerySet
 
@@ -34,16 +35,19 @@ class RatingSummary:
     count: int
 
 
+def _candidates(actor: Actor) -> "QuerySet[Revision]":
+    return Revision.objects.visible_to(actor).filter(
+        status=Revision.Status.CANDIDATE,
+        solution__archived_at=None,
+        solution__latest_revision_id=F("id"),
+    )
+
+
 def waiting(actor: Actor, project: Project) -> "QuerySet[Revision]":
     """Return the candidates that wait for a decision, oldest first: the latest of each solution not archived."""
     return (
-        Revision.objects.visible_to(actor)
-        .filter(
-            project=project,
-            status=Revision.Status.CANDIDATE,
-            solution__archived_at=None,
-            solution__latest_revision_id=F("id"),
-        )
+        _candidates(actor)
+        .filter(project=project)
         .select_related("solution__approved_revision", "author", "author_run")
         .order_by("id")
     )
@@ -52,6 +56,12 @@ def waiting(actor: Actor, project: Project) -> "QuerySet[Revision]":
 def waiting_count(actor: Actor, project: Project) -> int:
     """Return how many candidates wait for a decision."""
     return waiting(actor, project).count()
+
+
+def waiting_counts(actor: Actor) -> dict[UUID, int]:
+    """Return how many candidates wait in each of the actor's projects that has any, in one query."""
+    rows = _candidates(actor).order_by().values("project_id").annotate(count=Count("id"))
+    return {row["project_id"]: row["count"] for row in rows}
 
 
 def queue(actor: Actor, project: Project) -> "QuerySet[Revision]":

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from memory_hub.access.actor import Actor, ActorKind, acting_as, as_system
 from memory_hub.access.models import ApiKey, Project, User
@@ -17,6 +17,13 @@ def runs(actor: Actor, project: Project) -> QuerySet[Run]:
     """Return a project's runs, newest first."""
     require(actor, Permission.RUN_READ, project)
     return Run.objects.visible_to(actor).filter(project=project).select_related("starter", "connection")
+
+
+def under_way_counts(actor: Actor) -> dict[UUID, int]:
+    """Return how many runs are queued or running in each of the actor's projects that has any, in one query."""
+    unfinished = Run.objects.visible_to(actor).filter(state__in=(Run.State.QUEUED, Run.State.RUNNING))
+    rows = unfinished.order_by().values("project_id").annotate(count=Count("id"))
+    return {row["project_id"]: row["count"] for row in rows}
 
 
 def run_get(actor: Actor, run_id: UUID, *, project: Project | None = None) -> Run:

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -17,6 +16,7 @@ from memory_hub.access.services.invitations import invitation_create, invitation
 from memory_hub.access.services.keys import key_create, key_revoke
 from memory_hub.access.services.projects import member_change, member_remove, project_change
 from memory_hub.audit.events import Event
+from memory_hub.audit.filters import AuditFilter
 from memory_hub.common.errors import HubError, InvalidInput
 
 from .access_forms import InvitationForm, KeyForm, MemberForm, SettingsForm
@@ -125,16 +125,37 @@ def key_end(request: HubRequest, project: Project, key: UUID) -> HttpResponse:
 @project_page
 @require_GET
 def audit(request: HubRequest, project: Project) -> HttpResponse:
-    """Who did what, newest first; `?event=` narrows to one kind."""
-    entries = selectors.audit_trail(request.actor, project)
-    wanted = request.GET.get("event", "")
-    if wanted:
-        entries = entries.filter(event=wanted)
-    page = Paginator(entries, _AUDIT_PAGE).get_page(request.GET.get("page"))
-    for entry in page:
-        entry.sentence = Event(entry.event).sentence  # type: ignore[attr-defined]  # for the template
-    context = {"page": page, "wanted": wanted, "kinds": [(event.value, event.sentence) for event in Event]}
-    return render(request, "access/audit.html", context)
+    """Who did what, newest first; `?event=` and `?actor=` narrow, `?before=` an entry goes on from there.
+
+    A cursor, not page numbers: entries are added while somebody reads, and a long trail is never counted.
+    """
+    everything = selectors.audit_trail(request.actor, project)
+    found = AuditFilter(request.GET, queryset=everything)
+    before = _entry_id(request.GET.get("before", ""))
+    valid = found.is_valid() and before is not None
+    entries = found.qs if valid else everything.none()
+    if before:
+        entries = entries.filter(id__lt=before)
+    shown = list(entries[: _AUDIT_PAGE + 1])
+    context = {
+        "filter": found,
+        "entries": [
+            {"entry": entry, "sentence": Event(entry.event).sentence} for entry in shown[:_AUDIT_PAGE]
+        ],
+        "older": shown[_AUDIT_PAGE - 1].id if len(shown) > _AUDIT_PAGE else None,
+        "is_continued": bool(before),
+        "is_filtered": bool(request.GET.get("event") or request.GET.get("actor")),
+        "valid": valid,
+    }
+    return render(request, "access/audit.html", context, status=200 if valid else 422)
+
+
+def _entry_id(text: str) -> UUID | str | None:
+    """Return the id, "" for none, or None for what is no id."""
+    try:
+        return UUID(text) if text else ""
+    except ValueError:
+        return None
 
 
 @project_page

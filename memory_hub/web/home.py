@@ -3,29 +3,33 @@
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.views.decorators.http import require_GET
 
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import can
 from memory_hub.access.selectors import administered_teams, my_projects
 from memory_hub.library.selectors import solutions
-from memory_hub.review.selectors import waiting_count
-from memory_hub.runs.models import Run
+from memory_hub.review import selectors as review
+from memory_hub.runs import selectors as runs
 
-from .answers import attach_snippet
+from .answers import attach_snippet, url_in
+from .run_context import run_row
 from .shell import HubRequest, page, project_page
 
-_LATEST = 5
+_SHOWN = 5
 
 
 @page
+@require_GET
 def home(request: HubRequest) -> HttpResponse:
     """My projects, with what is under way and what waits in each."""
+    waiting, under_way = review.waiting_counts(request.actor), runs.under_way_counts(request.actor)
     rows = [
         {
             "project": project,
-            "waiting": waiting_count(request.actor, project),
-            "running": _under_way(request, project),
+            "waiting": waiting.get(project.id, 0),
+            "under_way": under_way.get(project.id, 0),
         }
         for project in my_projects(request.actor)
     ]
@@ -33,24 +37,28 @@ def home(request: HubRequest) -> HttpResponse:
 
 
 @project_page
+@require_GET
 def project(request: HubRequest, project: Project) -> HttpResponse:
     """What a project holds, what waits, what ran last, and how an agent is attached."""
-    runs = Run.objects.visible_to(request.actor).filter(project=project).select_related("starter")
+    active = solutions(request.actor, project).filter(archived_at=None)
     context = {
-        "solutions": solutions(request.actor, project).filter(archived_at=None).count(),
-        "approved": solutions(request.actor, project).exclude(approved_revision=None).count(),
-        "waiting": waiting_count(request.actor, project),
-        "under_way": _under_way(request, project),
-        "latest": runs.order_by("-id")[:_LATEST],
+        "solutions": active.count(),
+        "approved": active.exclude(approved_revision=None).count(),
+        "waiting": review.waiting_count(request.actor, project),
+        "under_way": runs.under_way_counts(request.actor).get(project.id, 0),
+        "waiting_rows": [
+            {
+                "revision": row,
+                "url": url_in(project, "revision", row.solution_id, row.number),
+                "reason": review.why_it_waits(row)[0],
+            }
+            for row in review.waiting(request.actor, project)[:_SHOWN]
+        ],
+        "run_rows": [run_row(project, run) for run in runs.runs(request.actor, project)[:_SHOWN]],
         "may_start": can(request.actor, Permission.RUN_START, project),
         "snippet": attach_snippet(request, project),
     }
     return render(request, "home/project.html", context)
-
-
-def _under_way(request: HubRequest, project: Project) -> int:
-    unfinished = (Run.State.QUEUED, Run.State.RUNNING)
-    return Run.objects.visible_to(request.actor).filter(project=project, state__in=unfinished).count()
 
 
 urlpatterns = [path("", home, name="home")]
