@@ -14,4 +14,5 @@ urlpatterns = [
 handler400 = errors.bad_request
 handler403 = errors.forbidden
 handler404 = errors.not_found
+handler429 = errors.too_many_requests
 handler500 = errors.server_error

@@ -14,6 +14,13 @@ class ServerFault(HubError):
     code = "server_fault"
 
 
+class TooManyRequests(HubError):
+    """More tries than the limits of django-allauth allow (sign-in, password change)."""
+
+    status = 429
+    code = "too_many_requests"
+
+
 def _answer(request: HttpRequest, error: HubError) -> HttpResponse:
     if request.path.startswith("/api/"):
         from memory_hub.common.problems import problem_of
@@ -38,3 +45,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     return _answer(request, ServerFault("Something went wrong on our side. It has been logged."))
+
+
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Called by django-allauth, which looks for handler429 in the root URL configuration."""
+    return _answer(
+        request, TooManyRequests("Too many tries in a short time. Wait a few minutes, then try again.")
+    )
