@@ -6,9 +6,7 @@ import django.db.models.deletion
 import pgvector.django.halfvec
 import pgvector.django.indexes
 from django.conf import settings
-from django.contrib.postgres.operations import TrigramExtension
 from django.db import migrations, models
-from pgvector.django import VectorExtension
 
 import memory_hub.common.clock
 import memory_hub.common.ids
@@ -24,10 +22,11 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    # hub_owner may add both: they are trusted extensions.
+    # pgvector can only be added by a superuser (docs/deploy.md), so here it is usually there already. Going back
+    # leaves both: somebody else may have added them.
     operations = [
-        VectorExtension(),
-        TrigramExtension(),
+        migrations.RunSQL("CREATE EXTENSION IF NOT EXISTS vector", migrations.RunSQL.noop),
+        migrations.RunSQL("CREATE EXTENSION IF NOT EXISTS pg_trgm", migrations.RunSQL.noop),
         migrations.CreateModel(
             name="IndexEntry",
             fields=[
