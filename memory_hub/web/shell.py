@@ -8,6 +8,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers
 
 from memory_hub.access.actor import ANONYMOUS, Actor, acting_as
 from memory_hub.access.models import Project, User
@@ -64,6 +65,7 @@ def _page(view: View, *, needs_person: bool) -> View:
                 response = view(request, *args, **kwargs)
                 if hasattr(response, "render") and callable(response.render):
                     response = response.render()
+            add_never_cache_headers(response)  # nothing private behind the back button once signed out
             return response
         except HubError as error:
             with acting_as(request.actor):  # the shell reads the person's projects
