@@ -97,6 +97,8 @@ def _database(url: str) -> dict[str, Any]:
         "PASSWORD": parts.pop("password", ""),
         "HOST": parts.pop("host", ""),
         "PORT": str(parts.pop("port", "")),
+        # A connection that a restart of the database has broken is replaced, not handed to a request.
+        "CONN_HEALTH_CHECKS": True,
         # A pool, since ASGI serves each request from another thread; actors are set per transaction.
         "OPTIONS": {
             "pool": {"min_size": 1, "max_size": env_int("DATABASE_POOL_SIZE", 10), "timeout": 10},
