@@ -4,142 +4,33 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.urls import path, reverse
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers, status
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory_hub.access import selectors
 from memory_hub.access.models import ApiKey, Project, RecallPolicy, User
 from memory_hub.access.permissions import Permission, Role, Scope
-from memory_hub.access.policy import require
+from memory_hub.access.policy import actor_for_user, require
 from memory_hub.access.services.invitations import invitation_create, invitation_revoke
 from memory_hub.access.services.keys import key_create, key_revoke
 from memory_hub.access.services.projects import member_change, member_remove, project_change, project_create
 from memory_hub.audit.filters import AuditFilter
-from memory_hub.audit.models import AuditEntry
 from memory_hub.common.pagination import NewestFirst
 
+from .access_input import InvitationIn, KeyIn, ProjectChangeIn, ProjectIn, RoleIn
+from .access_output import (
+    AuditOut,
+    InvitationMadeOut,
+    InvitationOut,
+    KeyMadeOut,
+    KeyOut,
+    MemberOut,
+    MeOut,
+    ProjectOut,
+)
 from .base import RETRY, HubView, filter_parameters, filtered, idempotent, remember
-
-
-class ProjectOut(serializers.Serializer):
-    """A project and what I may be in it."""
-
-    id = serializers.UUIDField()
-    path = serializers.CharField(help_text="team/project, as in addresses")
-    name = serializers.CharField()
-    description = serializers.CharField()
-    recall_policy = serializers.ChoiceField(choices=RecallPolicy.choices)
-    allow_self_approval = serializers.BooleanField()
-    role = serializers.SerializerMethodField()
-
-    @extend_schema_field(serializers.ChoiceField(choices=Role.choices, allow_null=True))
-    def get_role(self, project: Project) -> str | None:
-        role = self.context["actor"].project_roles.get(project.id)
-        return role.value if role else None
-
-
-class MeOut(serializers.Serializer):
-    """Who I am here."""
-
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    email = serializers.EmailField()
-    acts_as = serializers.CharField(help_text="person or key")
-    scopes = serializers.ListField(
-        child=serializers.ChoiceField(choices=Scope.choices),
-        allow_null=True,
-        help_text="null: not narrowed, only the roles count",
-    )
-    projects = ProjectOut(many=True)
-
-
-class ProjectIn(serializers.Serializer):
-    team = serializers.SlugField()
-    name = serializers.CharField(max_length=120)
-    slug = serializers.SlugField(max_length=60, required=False, default="")
-    description = serializers.CharField(required=False, allow_blank=True, default="")
-
-
-class ProjectChangeIn(serializers.Serializer):
-    name = serializers.CharField(max_length=120, required=False)
-    description = serializers.CharField(required=False, allow_blank=True)
-    recall_policy = serializers.ChoiceField(choices=RecallPolicy.choices, required=False)
-    allow_self_approval = serializers.BooleanField(required=False)
-
-
-class MemberOut(serializers.Serializer):
-    id = serializers.UUIDField()
-    user = serializers.UUIDField(source="user_id")
-    name = serializers.CharField(source="user.name")
-    email = serializers.EmailField(source="user.email")
-    role = serializers.ChoiceField(choices=Role.choices)
-    created_at = serializers.DateTimeField()
-
-
-class RoleIn(serializers.Serializer):
-    role = serializers.ChoiceField(choices=Role.choices)
-
-
-class InvitationIn(RoleIn):
-    email = serializers.EmailField(required=False, allow_blank=True, default="")
-
-
-class InvitationOut(serializers.Serializer):
-    id = serializers.UUIDField()
-    role = serializers.ChoiceField(choices=Role.choices)
-    email = serializers.CharField()
-    state = serializers.CharField()
-    expires_at = serializers.DateTimeField()
-    created_at = serializers.DateTimeField()
-
-
-class InvitationMadeOut(InvitationOut):
-    link = serializers.CharField(help_text="Shown this one time")
-
-
-class KeyIn(RoleIn):
-    name = serializers.CharField(max_length=80)
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices), allow_empty=False)
-    expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
-
-
-class KeyOut(serializers.Serializer):
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    prefix = serializers.CharField()
-    role = serializers.ChoiceField(choices=Role.choices)
-    scopes = serializers.ListField(child=serializers.CharField())
-    owner = serializers.UUIDField(source="owner_id")
-    state = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(allow_null=True)
-    last_used_at = serializers.DateTimeField(allow_null=True)
-
-
-class KeyMadeOut(KeyOut):
-    key = serializers.CharField(help_text="Shown this one time")
-
-
-class AuditOut(serializers.Serializer):
-    id = serializers.UUIDField()
-    at = serializers.DateTimeField()
-    event = serializers.CharField()
-    actor_kind = serializers.CharField()
-    actor = serializers.UUIDField(source="actor_id", allow_null=True)
-    through = serializers.UUIDField(source="through_id", allow_null=True)
-    object_kind = serializers.CharField()
-    object = serializers.UUIDField(source="object_id", allow_null=True)
-    request_id = serializers.CharField()
-    detail = serializers.SerializerMethodField()
-
-    @extend_schema_field(serializers.JSONField(allow_null=True))
-    def get_detail(self, entry: AuditEntry) -> dict[str, Any] | None:
-        detail = getattr(entry, "detail", None)  # erasure may have removed it
-        if detail is None:
-            return None
-        return {"actor": detail.actor_label, "object": detail.object_label, "data": detail.data}
 
 
 class MeView(HubView):
@@ -176,10 +67,12 @@ class ProjectsView(HubView):
     )
     def post(self, request: Request) -> Response:
         """Make a project in a team I administer; I become its maintainer."""
-        data = self.input(ProjectIn)
+        data, user = self.input(ProjectIn), cast("User", request.user)
         team = selectors.team_get(self.actor, data.pop("team"))
-        made = project_create(actor=self.actor, team=team, creator=cast("User", request.user), **data)
-        return Response(ProjectOut(made, context={"actor": self.actor}).data, status=status.HTTP_201_CREATED)
+        made = project_create(actor=self.actor, team=team, creator=user, **data)
+        # The actor's rights were worked out before there was this project; only people make projects.
+        shown = ProjectOut(made, context={"actor": actor_for_user(user)}).data
+        return Response(shown, status=status.HTTP_201_CREATED)
 
 
 class ProjectView(HubView):
@@ -247,18 +140,25 @@ class InvitationsView(HubView):
 
     @extend_schema(
         operation_id="invitations_create",
+        parameters=[RETRY],
         request=InvitationIn,
         responses={201: InvitationMadeOut},
         tags=["access"],
     )
     def post(self, request: Request, **_: Any) -> Response:
-        """Make a link. It is shown this one time."""
+        """Make a link. It is shown this one time: a retry gets the row without it."""
+        project = self.project()
+        answer = idempotent(request, self.actor, project)
+        if isinstance(answer, Response):
+            return answer
         data = self.input(InvitationIn)
         made, token = invitation_create(
-            actor=self.actor, project=self.project(), role=Role(data["role"]), email=data["email"]
+            actor=self.actor, project=project, role=Role(data["role"]), email=data["email"]
         )
         link = request.build_absolute_uri(reverse("invitation", args=[token]))
-        return Response({**InvitationOut(made).data, "link": link}, status=status.HTTP_201_CREATED)
+        shown = InvitationOut(made).data
+        remember(answer, Response(shown, status=status.HTTP_201_CREATED))
+        return Response({**shown, "link": link}, status=status.HTTP_201_CREATED)
 
 
 class InvitationView(HubView):

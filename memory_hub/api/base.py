@@ -53,6 +53,9 @@ class HubView(APIView):
             self._leave(failed=response.status_code >= 400)  # commits: only then may 201 be said
         except Exception as error:  # noqa: BLE001 - whatever it is, it is no success any more
             response = self.handle_exception(error)
+        response.headers.setdefault(
+            "Cache-Control", "no-store"
+        )  # rights and rows may have changed by the next call
         return super().finalize_response(request, response, *args, **kwargs)
 
     def _leave(self, *, failed: bool) -> None:
