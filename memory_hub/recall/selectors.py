@@ -26,6 +26,9 @@ from .values import FoundLesson
 
 # Errors of one class are alike in wording anyway, so less would offer a fix for another problem.
 LESSON_THRESHOLD = 0.5
+# What comes nearest is shown from half of the score that fits: less is no help.
+_NEAREST_SHARE = 0.5
+_NEAREST_SHOWN = 3
 _RUNS_SHOWN = 5
 _RUN_WORDS = 8
 _PLACEHOLDER = re.compile(r"<\w+>|\W+")
@@ -123,8 +126,10 @@ def search_solutions(
     )
     wanted = {id_: row for id_, row in rows.items() if _is_wanted(row, kind=kind, status=status, check=check)}
     fitting = _found_solutions(wanted, _fitting(found))
-    nearest = [] if fitting else _found_solutions(wanted, found.scored[:3])
-    return FoundSolutions(fitting, nearest)
+    if fitting:
+        return FoundSolutions(fitting, [])
+    near = [item for item in found.scored if item.score >= found.threshold * _NEAREST_SHARE]
+    return FoundSolutions([], _found_solutions(wanted, near)[:_NEAREST_SHOWN])
 
 
 def search_runs(actor: Actor, projects: Sequence[Project], text: str) -> list[Run]:

@@ -62,13 +62,19 @@ def test_an_empty_question_says_what_can_be_asked(bob: Client) -> None:
     assert "solutions," not in page
 
 
-def test_where_nothing_fits_the_page_helps_on_and_shows_what_is_nearest(bob: Client, known: Revision) -> None:
+def test_where_nothing_fits_the_page_helps_on(bob: Client, known: Revision) -> None:
     page = found(bob, f"{LEDGER}/search/", q=OFF_TOPIC)
     assert "Nothing fits well." in page
     assert "No solution fits" in page
     assert "Start a run" in page
-    assert "Nearest, though agents are not offered it Add up the amounts" in page
+    assert "Add up the amounts" not in page, "what has nothing to do with it is no help"
     assert "Start a run" not in found(bob, q=OFF_TOPIC), "no project is chosen there"
+
+
+def test_what_comes_near_is_shown_as_such(bob: Client, known: Revision) -> None:
+    page = found(bob, q="Multiply the amount of each row by its price and sort the rows by the product")
+    assert "Nothing fits well." in page
+    assert "Nearest, though agents are not offered it Add up the amounts" in page
 
 
 def test_a_viewer_is_not_sent_to_start_a_run(cast: Cast) -> None:
