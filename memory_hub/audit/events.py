@@ -111,6 +111,6 @@ _SENTENCES = {
     Event.LESSON_RECORDED: "recorded the lesson",
     Event.LESSON_DELETED: "deleted the lesson",
     Event.RECALLED: "recalled from memory",
-    Event.RECALL_OUTCOME: "said how the recalled worked",
+    Event.RECALL_OUTCOME: "reported on what was recalled",
     Event.CODE_READ: "read the code of",
 }

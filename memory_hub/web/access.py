@@ -1,5 +1,6 @@
 """Pages of members, invitations, keys, the audit trail and the settings of a project."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -17,6 +18,7 @@ from memory_hub.access.services.keys import key_create, key_revoke
 from memory_hub.access.services.projects import member_change, member_remove, project_change
 from memory_hub.audit.events import Event
 from memory_hub.audit.filters import AuditFilter
+from memory_hub.audit.models import AuditDetail, AuditEntry
 from memory_hub.common.errors import HubError, InvalidInput
 
 from .access_forms import InvitationForm, KeyForm, MemberForm, SettingsForm
@@ -139,15 +141,37 @@ def audit(request: HubRequest, project: Project) -> HttpResponse:
     shown = list(entries[: _AUDIT_PAGE + 1])
     context = {
         "filter": found,
-        "entries": [
-            {"entry": entry, "sentence": Event(entry.event).sentence} for entry in shown[:_AUDIT_PAGE]
-        ],
+        "entries": [_audit_row(entry) for entry in shown[:_AUDIT_PAGE]],
         "older": shown[_AUDIT_PAGE - 1].id if len(shown) > _AUDIT_PAGE else None,
         "is_continued": bool(before),
         "is_filtered": bool(request.GET.get("event") or request.GET.get("actor")),
         "valid": valid,
     }
     return render(request, "access/audit.html", context, status=200 if valid else 422)
+
+
+def _audit_row(entry: AuditEntry) -> dict[str, Any]:
+    detail: AuditDetail | None = getattr(entry, "detail", None)  # erasure may have removed it
+    data = detail.data.items() if detail else ()
+    return {
+        "entry": entry,
+        "sentence": Event(entry.event).sentence,
+        "data": [(name.replace("_", " ").capitalize(), _in_words(value)) for name, value in data],
+    }
+
+
+def _in_words(value: Any) -> str:
+    """Return a value of an entry's data as text: a change as before → after, a list with commas."""
+    match value:
+        case {"before": before, "after": after}:
+            return f"{_in_words(before)} → {_in_words(after)}"
+        case list():
+            return ", ".join(map(_in_words, value)) or "none"
+        case bool():
+            return "yes" if value else "no"
+        case None | "":
+            return "nothing"
+    return str(value)
 
 
 def _entry_id(text: str) -> UUID | str | None:

@@ -3,11 +3,18 @@
 Only these routes of allauth exist: accounts are made by invitations, addresses are changed by nobody else.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from allauth.account.views import LoginView, LogoutView, PasswordChangeView
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.urls import path, reverse_lazy
+from django.views import View
+from django.views.decorators.http import require_http_methods
+
+from .shell import page, public_page
+
+Answer = Callable[..., HttpResponseBase]
 
 
 class SignIn(LoginView):
@@ -35,8 +42,13 @@ class ChangePassword(PasswordChangeView):
         return self.render_to_response(self.get_context_data(form=form), status=422)
 
 
+def _form(view: type[View], kind: Callable[[Answer], Answer] = page) -> Answer:
+    """Make a page of allauth's view, with the two methods of a form: its own would take PUT for POST."""
+    return require_http_methods(["GET", "POST"])(kind(view.as_view()))
+
+
 urlpatterns = [
-    path("accounts/login/", SignIn.as_view(), name="account_login"),
-    path("accounts/logout/", SignOut.as_view(), name="account_logout"),
-    path("accounts/password/", ChangePassword.as_view(), name="account_change_password"),
+    path("accounts/login/", _form(SignIn, public_page), name="account_login"),
+    path("accounts/logout/", _form(SignOut), name="account_logout"),
+    path("accounts/password/", _form(ChangePassword), name="account_change_password"),
 ]

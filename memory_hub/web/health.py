@@ -5,14 +5,17 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.utils import Error
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
 
+@require_safe
 def livez(request: HttpRequest) -> JsonResponse:
     """Answer without touching anything else: the process serves requests."""
     return JsonResponse({"status": "alive"})
 
 
+@require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 when the database and Redis answer, else 503 and which of them does not."""
     parts = {"database": _database(), "redis": _redis()}

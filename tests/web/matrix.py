@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memory_hub.access.permissions import Role, Scope
+from tests.cast import PASSWORD
 
 PUBLIC, PERSON, TEAM_ADMIN = "public", "person", "team admin"
 V, C, R, M = Role.VIEWER, Role.CONTRIBUTOR, Role.REVIEWER, Role.MAINTAINER
@@ -34,6 +35,8 @@ class Row:
     scope: Scope | None = None
     # Below the least role: 403, or 404 where the very object is hidden from them (other people's keys).
     refused: int = 403
+    # The owner of the object may as well, as contributor.
+    own: bool = False
 
 
 _P = ("team", "project")
@@ -83,7 +86,10 @@ SOLUTION = {
     "title": "Sort", "problem": "Sort the rows.", "code": "def sort(rows):\n    return sorted(rows)\n",
     "entry_point": "sort", "kind": "other",
 }  # fmt: skip
-CHECK = {"args": "[[1]]", "kwargs": "{}", "result": "5"}
+NEW_PASSWORD = {
+    "oldpassword": PASSWORD, "password1": "purple monkey dishwasher", "password2": "purple monkey dishwasher",
+}  # fmt: skip
+CHECK = {"check_args": "[[1]]", "check_result": "5"}
 CONNECTION = {"name": "Other", "kind": "rehearsal"}
 LESSON = {
     "exception_type": "KeyError",
@@ -103,11 +109,13 @@ def _run(objects: Objects) -> dict[str, Any]:
 PAGES = [
     Row("home", "get", PERSON),
     Row("account_login", "get", PUBLIC),
+    Row("account_login", "post", PUBLIC),
     Row("account_logout", "get", PERSON),
     Row("account_logout", "post", PERSON),
     Row("account_change_password", "get", PERSON),
-    Row("account_change_password", "post", PERSON),
+    Row("account_change_password", "post", PERSON, payload=lambda _: NEW_PASSWORD),
     Row("invitation", "get", PUBLIC, ("token",)),
+    Row("invitation", "post", PUBLIC, ("token",)),
     Row("project_new", "get", TEAM_ADMIN, ("team",)),
     Row("project_new", "post", TEAM_ADMIN, ("team",), lambda _: {"name": "Another"}),
     Row("livez", "get", PUBLIC),
@@ -122,13 +130,13 @@ PAGES = [
     *page("solution", V, "solution"),
     *page("solution_edit", C, "solution", post=C, payload=lambda o: {**SOLUTION, "seen_at": o["seen_at"]}),
     *page("solution_delete", M, "solution", post=M),
-    *action("solution_archive", R, "solution"),
+    Row("solution_archive", "post", R, (*_P, "solution"), own=True),
     *page("revision", V, "solution", "number"),
     *page("revision_raw", V, "solution", "number"),
     *page("revision_check", V, "solution", "number"),
     *page("revision_diff", V, "solution", "number", "number"),
     *page("revision_refine", C, "solution", post=C, payload=_refined),
-    *page("check_set", C, "solution", "number", post=C, payload=lambda _: CHECK),
+    *page("check_set", C, "unchecked", "number", post=C, payload=lambda _: CHECK),
     *action("revision_verify", C, "solution", "number"),
     *page("lessons", V),
     *page("lesson", V, "lesson"),
@@ -140,7 +148,7 @@ PAGES = [
     *page("run_new", C, post=C, payload=_run),
     *page("run", V, "run"),
     *page("run_stream", V, "run"),
-    *action("run_cancel", M, "run"),
+    Row("run_cancel", "post", M, (*_P, "run"), own=True),
     *page("connections", V),
     *page("connection_new", M, post=M, payload=lambda _: CONNECTION),
     *page("connection_edit", M, "connection", post=M, payload=lambda _: CONNECTION),
@@ -149,7 +157,7 @@ PAGES = [
     *action("member_edit", M, "membership", payload=lambda _: {"role": "reviewer"}),
     *action("invitation_revoke", M, "invitation"),
     *page("keys", V, post=V, payload=lambda _: {"name": "k", "role": "viewer", "scopes": ["read"]}),
-    Row("key_revoke", "post", M, (*_P, "key"), refused=404),
+    Row("key_revoke", "post", M, (*_P, "key"), refused=404, own=True),
     *page("audit", M),
     *page("project_settings", M, post=M, payload=lambda _: {"name": "Ledger", "recall_policy": "approved"}),
 ]
@@ -161,7 +169,8 @@ REST = [
     Row("api-projects", "post", TEAM_ADMIN, (), lambda o: {"team": o["team"], "name": "Another"}, ADMIN),
     *rest("project", _P, get=(V, READ), patch=(M, ADMIN, lambda _: {"name": "New"})),
     *rest("members", _P, get=(V, READ)),
-    *rest("member", (*_P, "membership"), patch=(M, ADMIN, lambda _: {"role": "reviewer"}), delete=(M, ADMIN)),
+    *rest("member", (*_P, "membership"), patch=(M, ADMIN, lambda _: {"role": "reviewer"})),
+    Row("api-member", "delete", M, (*_P, "membership"), scope=ADMIN, own=True),
     *rest("invitations", _P, get=(M, ADMIN), post=(M, ADMIN, lambda _: {"role": "viewer"})),
     *rest("invitation", (*_P, "invitation"), delete=(M, ADMIN)),
     *rest(
@@ -170,7 +179,7 @@ REST = [
         get=(V, ADMIN),
         post=(V, ADMIN, lambda _: {"name": "k", "role": "viewer", "scopes": ["admin"]}),
     ),
-    Row("api-key", "delete", M, (*_P, "key"), scope=ADMIN, refused=404),
+    Row("api-key", "delete", M, (*_P, "key"), scope=ADMIN, refused=404, own=True),
     *rest("audit", _P, get=(M, ADMIN)),
     *rest(
         "runs", _P, get=(V, READ), post=(C, RUN, lambda o: {"task": "Add.", "connection": o["connection"]})
@@ -181,7 +190,7 @@ REST = [
     *rest("run", ("run",), get=(V, READ)),
     *rest("run-steps", ("run",), get=(V, READ)),
     *rest("run-events", ("run",), get=(V, READ)),
-    *rest("run-cancel", ("run",), post=(M, RUN)),
+    Row("api-run-cancel", "post", M, ("run",), scope=RUN, own=True),
     *rest("connections", _P, get=(V, READ), post=(M, ADMIN, lambda _: CONNECTION)),
     *rest(
         "connection",
@@ -198,10 +207,11 @@ REST = [
         patch=(C, PROPOSE, lambda _: {"title": "New"}),
         delete=(M, ADMIN),
     ),
-    *rest("solution-archive", ("solution",), post=(R, REVIEW), delete=(R, REVIEW)),
+    Row("api-solution-archive", "post", R, ("solution",), scope=REVIEW, own=True),
+    Row("api-solution-archive", "delete", R, ("archived",), scope=REVIEW, own=True),
     *rest("revisions", ("solution",), get=(V, READ), post=(C, PROPOSE, _refined)),
     *rest("revision", ("revision",), get=(V, READ)),
-    *rest("revision-check", ("revision",), put=(C, PROPOSE, lambda _: {"args": [], "result": 5})),
+    *rest("revision-check", ("unchecked_revision",), put=(C, PROPOSE, lambda _: {"args": [], "result": 5})),
     *rest("revision-diff", ("revision", "revision"), get=(V, READ)),
     *rest("evidence", ("solution",), get=(V, READ), post=(C, PROPOSE, lambda _: {"outcome": "success"})),
     *rest("links", ("solution",), get=(V, READ)),
@@ -216,3 +226,8 @@ REST = [
     *rest("recall-outcome", ("recall",), post=(V, RECALL, lambda _: {"used": [], "outcome": "success"})),
 ]
 ROWS = [*PAGES, *REST]
+# What an owner may do with their own, as contributor; leaving is a member's own deed.
+OWN = [
+    *(row for row in ROWS if row.own),
+    Row("member_edit", "post", M, (*_P, "membership"), lambda _: {"remove": "1"}),
+]
