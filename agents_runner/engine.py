@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import platform
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -93,12 +94,13 @@ class _Driver:
     def _prepare_and_ask(self, watch: Watch) -> _Outcome:
         run = self.run
         model = self.model = model_for(run.connection)
-        self.executor.start()
+        with ThreadPoolExecutor(1, "profiles") as beside:  # while the sandbox starts
+            profiles = [(item, beside.submit(_profile, item, watch)) for item in run.inputs.all()]
+            self.executor.start()
         environment = _environment(self.executor, run.model_label)
         patiently(lambda: run_prepared(run=run, sandbox=self.executor.sandbox_name, environment=environment))
-        for item in run.inputs.all():
-            if watch.stopped_by is None:  # a large file takes its time
-                _profile(item)
+        for item, profile in profiles:
+            _keep_profile(item, profile.result())
         if watch.stopped_by is not None:
             return _Outcome(answered=False)
         agent = self.agent = self._agent_with(model)
@@ -216,13 +218,22 @@ def _input_files(run: Run) -> dict[str, Path]:
     return {item.name: input_path(item) for item in run.inputs.all()}
 
 
-def _profile(item: RunInput) -> None:
-    """Keep what kind of file it is. It only helps memory, so a file too odd for it does not cost the run."""
+def _profile(item: RunInput, watch: Watch) -> dict[str, Any]:
+    """What kind of file it is; empty where it is too odd for that: it only helps memory, and costs no run.
+
+    Not begun for a run that shall end; a large file takes its time.
+    """
     try:
-        profile = profile_file(input_path(item), name=item.name).as_dict()
-        patiently(lambda: input_profile_set(run_input=item, profile=profile))
+        if watch.stopped_by is None:
+            return profile_file(input_path(item), name=item.name).as_dict()
     except Exception:
         logger.exception("The input file %s could not be profiled", item.id)
+    return {}
+
+
+def _keep_profile(item: RunInput, profile: dict[str, Any]) -> None:
+    if profile:
+        patiently(lambda: input_profile_set(run_input=item, profile=profile))
 
 
 def _environment(executor: SandboxExecutor, model_label: str) -> dict[str, Any]:

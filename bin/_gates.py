@@ -16,6 +16,9 @@ from tests.embedded_services import start_services
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PYTHON = [sys.executable]
+# Two processes: much of the time goes into waiting for sandboxes, workers and browsers. Files stay whole, since their
+# tests share what is costly to set up.
+PARALLEL = ["--numprocesses=2", "--dist=loadfile"]
 
 
 def main(arguments: list[str]) -> int:
@@ -55,7 +58,7 @@ def main(arguments: list[str]) -> int:
         services.stop()
     for note in notes:
         print(f"\n{note}", flush=True)
-    results.append(gate("pytest", [*PYTHON, "-m", "pytest", *selection, *pytest_arguments]))
+    results.append(gate("pytest", [*PYTHON, "-m", "pytest", *PARALLEL, *selection, *pytest_arguments]))
 
     print("\n== summary", flush=True)
     for name, seconds, passed in results:

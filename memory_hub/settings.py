@@ -101,7 +101,14 @@ def _database(url: str) -> dict[str, Any]:
         "CONN_HEALTH_CHECKS": True,
         # A pool, since ASGI serves each request from another thread; actors are set per transaction.
         "OPTIONS": {
-            "pool": {"min_size": 1, "max_size": env_int("DATABASE_POOL_SIZE", 10), "timeout": 10},
+            "pool": {
+                "min_size": 1,
+                "max_size": env_int("DATABASE_POOL_SIZE", 10),
+                "timeout": 10,
+                # The pool waits twice as long after each vain attempt, up to this: minutes, if it were its own default,
+                # after the database is back.
+                "reconnect_timeout": 10,
+            },
             **parts,
         },
     }

@@ -1,4 +1,8 @@
-"""One hub and one chromium for all journeys; each test gets fresh sessions."""
+"""One hub and one chromium for all journeys; each test gets fresh sessions.
+
+Both end with this package's tests: Playwright's event loop in the main thread would fail every later test that
+crosses from synchronous code into asynchronous.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -10,13 +14,13 @@ from tests.browser.hub import CHROMIUM_FLAGS, Hub, running_hub
 SignIn = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def hub() -> Iterator[Hub]:
     with running_hub() as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM_FLAGS)

@@ -20,7 +20,7 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
     """Return all pages of a signed-in maintainer on a hub with its demo. `page` is signed in."""
     project = hub.project_url
     page.goto(f"{project}library/")
-    solution = page.locator("main a[href*='/library/0']").first.get_attribute("href")
+    solution = page.get_by_role("link", name="Add up the TOTAL column").first.get_attribute("href")
     page.goto(f"{project}lessons/")
     lesson = page.locator("main a[href*='/lessons/0']").first.get_attribute("href")
     page.goto(f"{project}connections/")

@@ -95,7 +95,7 @@ def test_a_cancel_ends_the_pause_of_a_rehearsal(committed_cast: Cast) -> None:
 def test_a_cancel_is_heard_before_the_first_step(
     committed_cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "_profile", lambda item: time.sleep(2.0))
+    monkeypatch.setattr(engine, "_profile", lambda *_: time.sleep(2.0) or {})
     with FakeOpenAI(script(code("final_answer(1)"))) as server:
         run = queue(committed_cast, connect(committed_cast, server), inputs={"a.csv": b"a\n1\n"})
         with driven(run) as join:

@@ -13,10 +13,12 @@ from memory_hub.recall.statements import error_statement, statement_of
 from memory_hub.recall.tokens import words
 
 _TEXT_CHARACTERS = 8_000
-_WEIGHTED = (
-    "setweight(to_tsvector('english', %s), 'A') || setweight(to_tsvector('english', %s), 'B') || "
-    "setweight(to_tsvector('english', %s), 'C') || setweight(to_tsvector('english', %s), 'D')"
-)
+_SET_WORDS = """
+    UPDATE recall_indexentry
+    SET words = setweight(to_tsvector('english', %s), 'A') || setweight(to_tsvector('english', %s), 'B')
+        || setweight(to_tsvector('english', %s), 'C') || setweight(to_tsvector('english', %s), 'D')
+    WHERE id = %s
+"""
 
 
 def index_solution(*, solution_id: UUID) -> bool:
@@ -77,9 +79,7 @@ def _write(
     )
     weighted = [" ".join(words(part)) for part in (text, also, names, code)]
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE recall_indexentry SET words = {_WEIGHTED} WHERE id = %s", [*weighted, entry.id]
-        )  # noqa: S608 (a constant of ours)
+        cursor.execute(_SET_WORDS, [*weighted, entry.id])
     # Whatever their model, vectors of what it said before would find it for the wrong questions.
     entry.embeddings.all().delete()
     embedder = current_embedder()

@@ -33,7 +33,11 @@ def step_append(*, run: Run, holder: str, step: StepData) -> Step:
     """
     with as_system():
         locked = lock_held_run(run.id, holder)
-        known = Step.objects.filter(run=locked, number=step.number).first()
+        known = (
+            Step.objects.filter(run=locked, number=step.number).first()
+            if step.number <= locked.step_count
+            else None
+        )
         if known is not None:
             return known
         row = Step.objects.create(
@@ -42,8 +46,7 @@ def step_append(*, run: Run, holder: str, step: StepData) -> Step:
             run=locked,
             **step_values(step, known_secrets(locked)),
         )
-        _count(locked, row)
-        append(locked, RunEvent.Kind.STEP, {"number": row.number}, step=row)
+        append(locked, RunEvent.Kind.STEP, {"number": row.number}, step=row, changed=_count(locked, row))
         return row
 
 
@@ -99,8 +102,9 @@ def _open_run(run_id: UUID) -> Run:
     return run
 
 
-def _count(run: Run, step: Step) -> None:
+def _count(run: Run, step: Step) -> list[str]:
+    """Add the step to what the run counts; return the fields to be saved."""
     run.step_count += 1
     run.input_tokens += step.input_tokens
     run.output_tokens += step.output_tokens
-    run.save(update_fields=["step_count", "input_tokens", "output_tokens"])
+    return ["step_count", "input_tokens", "output_tokens"]
