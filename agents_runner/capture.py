@@ -26,7 +26,7 @@ from memory_hub.library.drafts import CheckFile, Metric, NewLesson, NewSolution,
 from memory_hub.library.models import Evidence, Lesson, Link, Revision, Solution
 from memory_hub.library.services.evidence import evidence_record
 from memory_hub.library.services.lessons import lesson_record
-from memory_hub.library.services.links import link_add
+from memory_hub.library.services.links import link_add, links_after_run
 from memory_hub.library.services.solutions import solution_propose
 from memory_hub.recall.services import recall_outcome
 from memory_hub.runs.models import Run, RunEvent, Step
@@ -106,6 +106,7 @@ def _propose(actor: Actor, run: Run, draft: SolutionDraft, recalled: list[Revisi
         check_inputs=_check_files(run) if draft.check is not None else [],
     )
     if not proposed.deduplicated:
+        links_after_run(solution=proposed.solution, used_revisions=_uuids(run.memory_use.get("used", [])))
         for helper in recalled:  # what the new code calls is needed wherever it runs: say so in the graph
             if helper.entry_point in draft.depends_on and helper.project_id == run.project_id:
                 link_add(
@@ -144,8 +145,6 @@ def _record_lesson(actor: Actor, run: Run, draft: LessonDraft, solution: Solutio
         solution=solution,
         run=run,
     )
-    if solution is not None and not draft.open:
-        link_add(actor=actor, kind=Link.Kind.RESOLVES, source=solution, target_lesson=recorded.lesson)
     return recorded.lesson
 
 

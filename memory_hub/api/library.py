@@ -14,9 +14,11 @@ from memory_hub.common.errors import InvalidInput
 from memory_hub.common.text import first_sentence
 from memory_hub.library import selectors
 from memory_hub.library.code_facts import guess_entry_point
+from memory_hub.library.code_identity import problem_hash
 from memory_hub.library.drafts import Metric, NewSolution
 from memory_hub.library.filters import SolutionFilter
 from memory_hub.library.services.evidence import evidence_report
+from memory_hub.library.services.identities import one_at_a_time
 from memory_hub.library.services.revisions import KEEP_CHECK, check_change, revision_refine
 from memory_hub.library.services.rows import latest_of
 from memory_hub.library.services.solutions import (
@@ -90,6 +92,8 @@ class SolutionsView(HubView):
         if many and not 0 < len(request.data) <= MAX_BATCH:
             raise InvalidInput(f"A list holds 1 to {MAX_BATCH} solutions.")
         drafts = self.input(SolutionIn, many=True) if many else [self.input(SolutionIn)]
+        problems = [problem_hash(values["problem"]) for values in drafts]
+        one_at_a_time(project_id=project.id, problem_hashes=problems)
         said = [
             self._propose(project, values, index if many else None) for index, values in enumerate(drafts)
         ]
@@ -111,7 +115,7 @@ class SolutionsView(HubView):
             "id": str(proposed.solution.id),
             "revision": str(proposed.revision.id),
             "deduplicated": proposed.deduplicated,
-            "duplicate_of": str(proposed.solution.id) if proposed.deduplicated else None,
+            "duplicate_of": str(proposed.duplicate_of) if proposed.duplicate_of else None,
         }
 
 

@@ -20,7 +20,11 @@ class PersonOut(serializers.Serializer):
 
 
 class QualityOut(serializers.Serializer):
-    """`score` is the lower end of the 95 % interval of the success share; null without evidence."""
+    """`score` is the lower end of the 95 % interval of the success share; null without evidence.
+
+    Old evidence counts less (docs/decisions/0019). `last_verified`: when a check last passed; `last_used`: when it was
+    last used and an outcome told. Reading and being offered change neither. `worth` is what ranking uses, 0 to 1.
+    """
 
     score = serializers.FloatField(allow_null=True)
     share = serializers.FloatField(allow_null=True)
@@ -28,6 +32,9 @@ class QualityOut(serializers.Serializer):
     reuses = serializers.IntegerField()
     reuse_successes = serializers.IntegerField()
     not_applicable = serializers.IntegerField()
+    worth = serializers.FloatField()
+    last_verified = serializers.DateTimeField(allow_null=True)
+    last_used = serializers.DateTimeField(allow_null=True)
 
 
 class RevisionOut(serializers.Serializer):
@@ -119,7 +126,10 @@ class SolutionOut(SolutionRowOut):
 
 
 class ProposedOut(serializers.Serializer):
-    """`deduplicated`: this code for this problem was there before; then nothing was added."""
+    """`deduplicated`: this program for this problem was there before, comments and formatting apart.
+
+    Then no solution was added. `duplicate_of` is the one that stands for it: `id`, or what that was merged into.
+    """
 
     id = serializers.UUIDField()
     revision = serializers.UUIDField()
@@ -173,6 +183,7 @@ class LinkOut(serializers.Serializer):
     source = serializers.UUIDField(source="source_id")  # type: ignore[assignment]
     target = serializers.UUIDField(source="target_id", allow_null=True)
     target_lesson = serializers.UUIDField(source="target_lesson_id", allow_null=True)
+    reason = serializers.CharField(help_text="Why, where the hub itself drew it.")
     title = serializers.SerializerMethodField()
 
     def get_title(self, link: Link) -> str:

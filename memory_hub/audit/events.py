@@ -34,11 +34,15 @@ class Event(StrEnum):
     RUN_RECORDED = "run:recorded"
     RUN_CAPTURED = "run:captured"
     SOLUTION_PROPOSED = "solution:proposed"
+    SOLUTION_FOUND_AGAIN = "solution:found_again"
     SOLUTION_CHANGED = "solution:changed"
     SOLUTION_ARCHIVED = "solution:archived"
     SOLUTION_UNARCHIVED = "solution:unarchived"
     SOLUTION_DELETED = "solution:deleted"
     SOLUTION_RATED = "solution:rated"
+    SOLUTION_MERGED = "solution:merged"
+    MERGE_PROPOSED = "merge:proposed"
+    MERGE_DECLINED = "merge:declined"
     REVISION_REFINED = "revision:refined"
     REVISION_APPROVED = "revision:approved"
     REVISION_REJECTED = "revision:rejected"
@@ -94,11 +98,15 @@ _SENTENCES = {
     Event.RUN_RECORDED: "recorded a run from elsewhere",
     Event.RUN_CAPTURED: "kept what the run learnt",
     Event.SOLUTION_PROPOSED: "proposed the solution",
+    Event.SOLUTION_FOUND_AGAIN: "found again the solution",
     Event.SOLUTION_CHANGED: "changed the solution",
     Event.SOLUTION_ARCHIVED: "archived the solution",
     Event.SOLUTION_UNARCHIVED: "took out of the archive",
     Event.SOLUTION_DELETED: "deleted the solution",
     Event.SOLUTION_RATED: "rated the solution",
+    Event.SOLUTION_MERGED: "merged away the solution",
+    Event.MERGE_PROPOSED: "proposed to merge",
+    Event.MERGE_DECLINED: "kept apart",
     Event.REVISION_REFINED: "refined",
     Event.REVISION_APPROVED: "approved",
     Event.REVISION_REJECTED: "rejected",

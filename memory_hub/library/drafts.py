@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from .models import Lesson, Revision, Solution
 
@@ -76,11 +77,15 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What came of a proposal. Where `deduplicated`, both rows were there before and nothing was added."""
+    """What came of a proposal. Where `deduplicated`, both rows were there before and no solution was added.
+
+    `duplicate_of` is then the solution that stands for it: itself, or the one that it was merged into since.
+    """
 
     solution: Solution
     revision: Revision
     deduplicated: bool
+    duplicate_of: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

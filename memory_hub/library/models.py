@@ -23,6 +23,8 @@ class Solution(OwnedByProject):
 
     title = models.CharField(max_length=200)
     problem = models.TextField()
+    # code_identity.problem_hash; empty until the sweep has filled it in.
+    problem_hash = models.CharField(max_length=64, default="", db_default="", editable=False)
     kind = models.CharField(max_length=24, choices=Kind, default=Kind.OTHER)
     applies_when = models.TextField(blank=True)
     edge_cases = ArrayField(models.TextField(), default=list, blank=True)
@@ -46,6 +48,7 @@ class Solution(OwnedByProject):
         ordering = ["-id"]
         indexes = [
             models.Index(fields=["project", "-id"], name="solution_project_newest"),
+            models.Index(fields=["problem_hash"], name="solution_problem_hash"),
             GinIndex(fields=["tags"], name="solution_tags"),
             models.Index(fields=["id"], condition=models.Q(needs_index=True), name="solution_needs_index"),
         ]
@@ -91,6 +94,8 @@ class Revision(OwnedByProject):
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     change_note = models.TextField(blank=True)
     content_hash = models.CharField(max_length=64)
+    # code_identity.ast_hash: the same for the same program; empty until the sweep has filled it in.
+    ast_hash = models.CharField(max_length=64, default="", db_default="", editable=False)
     status = models.CharField(max_length=12, choices=Status, default=Status.CANDIDATE)
     verification = models.CharField(max_length=12, choices=Verification, default=Verification.UNVERIFIED)
     verification_detail = models.TextField(blank=True)
@@ -106,6 +111,12 @@ class Revision(OwnedByProject):
         constraints = [models.UniqueConstraint(fields=["solution", "number"], name="revision_number_once")]
         indexes = [
             models.Index(fields=["content_hash"], name="revision_content_hash"),
+            models.Index(fields=["ast_hash"], name="revision_ast_hash"),
+            models.Index(
+                fields=["project", "entry_point"],
+                condition=~models.Q(entry_point=""),
+                name="revision_entry_point",
+            ),
             models.Index(
                 fields=["id"], condition=models.Q(needs_verification=True), name="revision_needs_verification"
             ),
@@ -206,6 +217,10 @@ class Evidence(OwnedByProject):
         ]
 
 
+# The reason of the links that a merge draws.
+MERGED = "Merged"
+
+
 class Link(OwnedByProject):
     """An edge of the memory graph, from one solution to another solution or to a lesson."""
 
@@ -223,6 +238,8 @@ class Link(OwnedByProject):
     source = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="links")
     target = models.ForeignKey(Solution, on_delete=models.CASCADE, null=True, related_name="back_links")
     target_lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, null=True, related_name="back_links")
+    # Why, in words, where the hub itself drew it.
+    reason = models.CharField(max_length=200, blank=True, default="", db_default="")
 
     class Meta(OwnedByProject.Meta):
         constraints = [
@@ -233,5 +250,46 @@ class Link(OwnedByProject):
             ),
             models.UniqueConstraint(
                 fields=["kind", "source", "target", "target_lesson"], nulls_distinct=False, name="link_once"
+            ),
+        ]
+
+
+class MergeProposal(OwnedByProject):
+    """Two solutions that a reviewer should look at side by side: to be merged, or to stay apart.
+
+    There is one row per pair, `one` with the lesser id (the older), whatever led to it; a pair that somebody decided
+    to keep apart is not proposed again for the same reason.
+    """
+
+    class Kind(models.TextChoices):
+        NEAR_DUPLICATE = "near_duplicate", "Almost the same"
+        CONFLICT = "conflict", "One fails where the other works"
+        ASKED = "asked", "Somebody asks for it"
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        ACCEPTED = "accepted"
+        DECLINED = "declined"
+
+    one = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="+")
+    two = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=16, choices=Kind)
+    state = models.CharField(max_length=12, choices=State, default=State.OPEN)
+    # near_duplicate: {cosine, overlap, model}; conflict: {failing, working}, ids of revisions
+    detail = models.JSONField(default=dict, blank=True)
+    note = models.TextField(blank=True)
+    # None where the hub itself noticed.
+    proposed_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    survivor = models.ForeignKey(Solution, on_delete=models.SET_NULL, null=True, related_name="+")
+    decided_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    decision_note = models.TextField(blank=True)
+
+    class Meta(OwnedByProject.Meta):
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["one", "two"], name="merge_proposal_once_per_pair")]
+        indexes = [
+            models.Index(
+                fields=["project", "id"], condition=models.Q(state="open"), name="merge_proposal_open"
             ),
         ]

@@ -4,17 +4,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Max, Q, QuerySet, Value
+from django.db.models.functions import Extract, Floor
 
-from memory_hub.access.actor import Actor
+from memory_hub.access.actor import SYSTEM, Actor
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import require
+from memory_hub.common.clock import now
 from memory_hub.common.errors import NotFound
 from memory_hub.runs.models import Run
 
-from .models import CheckInput, Evidence, Lesson, Link, Revision, Solution
-from .quality import NO_EVIDENCE, Observations, Quality, quality_of
+from .models import MERGED, CheckInput, Evidence, Lesson, Link, Revision, Solution
+from .quality import NO_EVIDENCE, PERIOD, Observations, Quality, quality_of
 
 
 def solutions(actor: Actor, project: Project) -> "QuerySet[Solution]":
@@ -180,42 +182,101 @@ def qualities_of_lessons(actor: Actor, lesson_ids: Iterable[UUID]) -> dict[UUID,
 
 def _qualities(actor: Actor, subject: str, ids: list[UUID]) -> dict[UUID, Quality]:
     column = f"{subject}_id"
+    counts_for = {item: item for item in ids}
+    if subject == "revision":
+        counts_for |= _merged_twins(actor, ids)
+    age = Extract(ExpressionWrapper(Value(now()) - F("created_at"), DurationField()), "epoch")
+    live = Q(superseded_by=None)
+    used = Q(kind=Evidence.Kind.REUSED, outcome__in=[Evidence.Outcome.SUCCESS, Evidence.Outcome.FAILURE])
+    passed = Q(kind=Evidence.Kind.VERIFIED, outcome=Evidence.Outcome.SUCCESS)
     rows = (
         Evidence.objects.visible_to(actor)
-        .filter(**{f"{column}__in": ids}, superseded_by=None)
+        .filter(**{f"{column}__in": list(counts_for)})
         # The author's own stars are shown, and count for nothing.
         .exclude(kind=Evidence.Kind.RATED, detail__own_work=True)
+        .annotate(periods=Floor(age / PERIOD.total_seconds()))
         .order_by()
-        .values(column, "kind")
+        .values(column, "kind", "periods")
         .annotate(
-            success=Count("id", filter=Q(outcome=Evidence.Outcome.SUCCESS)),
-            failure=Count("id", filter=Q(outcome=Evidence.Outcome.FAILURE)),
-            not_applicable=Count("id", filter=Q(outcome=Evidence.Outcome.NOT_APPLICABLE)),
+            success=Count("id", filter=live & Q(outcome=Evidence.Outcome.SUCCESS)),
+            failure=Count("id", filter=live & Q(outcome=Evidence.Outcome.FAILURE)),
+            not_applicable=Count("id", filter=live & Q(outcome=Evidence.Outcome.NOT_APPLICABLE)),
+            # A check that failed since takes the place of one that passed, and does not undo that it passed.
+            last_verified=Max("created_at", filter=passed),
+            last_used=Max("created_at", filter=live & used),
         )
     )
     seen: defaultdict[UUID, list[Observations]] = defaultdict(list)
     for row in rows:
-        seen[row[column]].append(
-            Observations(row["kind"], row["success"], row["failure"], row["not_applicable"])
-        )
+        seen[counts_for[row.pop(column)]].append(Observations(**{**row, "periods": int(row["periods"])}))
     return {item: quality_of(seen[item]) if item in seen else NO_EVIDENCE for item in ids}
+
+
+def _merged_twins(actor: Actor, ids: list[UUID]) -> dict[UUID, UUID]:
+    """Return the revisions with identical code of solutions that were merged: their evidence counts here, too."""
+    into = "solution__links__target__revisions"
+    rows = (
+        Revision.objects.visible_to(actor)
+        .filter(solution__links__kind=Link.Kind.DUPLICATE_OF, **{f"{into}__in": ids})
+        .exclude(ast_hash="")
+        .filter(ast_hash=F(f"{into}__ast_hash"))
+        .order_by()
+        .values_list("id", f"{into}__id")
+    )
+    return dict(rows)
 
 
 def helpers_of(revision: Revision) -> list[Revision]:
     """Return the served revisions of the solutions that this one's code calls by name (depends_on), to be defined first.
 
-    A helper that was rejected or archived since is left out: the check then fails and says which name is missing.
+    Where a helper was merged away, the function of that name in the solution that stands for it now, or else its own.
+    One that was rejected or archived since is left out: the check then fails and says which name is missing.
     """
     if not revision.depends_on:
         return []
     links = Link.objects.filter(
-        source_id=revision.solution_id,
-        kind=Link.Kind.DEPENDS_ON,
-        target__isnull=False,
-        target__archived_at=None,
+        source_id=revision.solution_id, kind=Link.Kind.DEPENDS_ON, target__isnull=False
     ).select_related("target__approved_revision", "target__latest_revision")
-    served = [served_revision(link.target) for link in links if link.target is not None]
+    served = [_helper(link.target, revision.depends_on) for link in links.order_by("id") if link.target]
     unusable = (Revision.Status.REJECTED, Revision.Status.DEPRECATED)
-    return [
-        item for item in served if item.entry_point in revision.depends_on and item.status not in unusable
-    ]
+    by_name = {item.entry_point: item for item in served if item and item.status not in unusable}
+    return [by_name[name] for name in revision.depends_on if name in by_name]
+
+
+def _helper(target: Solution, names: list[str]) -> Revision | None:
+    if target.archived_at is None:
+        found = served_revision(target)
+        return found if found.entry_point in names else None
+    survivor = survivors(SYSTEM, [target.id]).get(target.id)
+    if survivor is None:
+        return None
+    own, now_standing = served_revision(target), served_revision(survivor)
+    return now_standing if now_standing.entry_point == own.entry_point else own
+
+
+def survivors(actor: Actor, solution_ids: Iterable[UUID]) -> dict[UUID, Solution]:
+    """Return, for those of these solutions that were merged away, the one that stands for each now."""
+    wanted = set(solution_ids)
+    into: dict[UUID, UUID] = {}
+    asked = wanted
+    while asked:
+        links = Link.objects.visible_to(actor).filter(
+            kind=Link.Kind.DUPLICATE_OF, reason=MERGED, source__in=asked, target__isnull=False
+        )
+        found = {source: target for source, target in links.values_list("source_id", "target_id") if target}
+        asked = set(found.values()) - set(into)
+        into |= found
+    rows = (
+        Solution.objects.visible_to(actor)
+        .select_related("approved_revision", "latest_revision", "project__team")
+        .in_bulk(_end(into, item) for item in wanted if item in into)
+    )
+    return {item: rows[_end(into, item)] for item in wanted if item in into and _end(into, item) in rows}
+
+
+def _end(into: dict[UUID, UUID], item: UUID) -> UUID:
+    seen = set()
+    while item in into and item not in seen:
+        seen.add(item)
+        item = into[item]
+    return item

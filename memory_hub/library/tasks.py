@@ -14,6 +14,7 @@ from memory_hub.common.nudge import nudge
 
 from .models import Lesson, Revision, Solution
 from .services.check_inputs import FOLDER, remove_folder
+from .services.identities import identities_fill
 
 # What one sweep re-sends at most of each kind; the next sweep takes the rest.
 _BATCH = 200
@@ -34,6 +35,7 @@ def sweep() -> None:
             nudge("recall.index_solution", item)
         for (item,) in Lesson.objects.filter(needs_index=True).order_by("id").values_list("id")[:_BATCH]:
             nudge("recall.index_lesson", item)
+        identities_fill(limit=_BATCH)
         _remove_files_left_behind()
 
 

@@ -13,6 +13,7 @@ from memory_hub.common.transitions import require_transition
 from memory_hub.library.models import Evidence, Revision, Solution
 from memory_hub.library.secret_scan import refuse_secrets
 from memory_hub.library.services.evidence import evidence_record
+from memory_hub.library.services.links import links_after_decision
 from memory_hub.library.services.rows import (
     latest_of,
     lock_revision,
@@ -195,6 +196,7 @@ def _decide(
     revision.save(update_fields=["status"])
     solution.needs_index = True
     solution.save(update_fields=["approved_revision", "needs_index", "updated_at"])
+    links_after_decision(solution=solution)
     review = Review.objects.create(
         team_id=solution.team_id,
         project_id=solution.project_id,

@@ -41,8 +41,10 @@ def test_what_was_proposed_is_there_byte_for_byte(bob: Caller) -> None:
     assert (shown["status"], shown["verification"], shown["archived"]) == ("candidate", "unverified", False)
     assert shown["revision"]["check_is_waiting"] is True
     assert shown["author"]["name"] == "Bob"
+    assert shown["quality"].pop("worth") < 0.1
     assert shown["quality"] == {
-        "score": None, "share": None, "n": 0, "reuses": 0, "reuse_successes": 0, "not_applicable": 0
+        "score": None, "share": None, "n": 0, "reuses": 0, "reuse_successes": 0, "not_applicable": 0,
+        "last_verified": None, "last_used": None,
     }  # fmt: skip
 
 

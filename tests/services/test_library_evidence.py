@@ -189,7 +189,9 @@ def test_a_deleted_lesson_takes_its_evidence_along(cast: Cast) -> None:
 def test_a_link_is_added_once(cast: Cast) -> None:
     bob = cast.actor(cast.bob)
     first = propose(bob, cast.project).solution
-    second = propose(bob, cast.project, problem="Another").solution
+    second = propose(
+        bob, cast.project, problem="Another", code="y = 2\n", entry_point="", check_spec=None
+    ).solution
     lesson = record_lesson(bob, cast).lesson
     with acting_as(bob):
         for _ in range(2):

@@ -173,7 +173,7 @@ def test_the_same_code_for_the_same_problem_adds_nothing(cast: Cast) -> None:
         assert AuditEntry.objects.filter(event="solution:proposed").count() == 1
 
 
-@pytest.mark.parametrize("changes", [{"code": CODE + "\n"}, {"problem": "Count the rows."}])
+@pytest.mark.parametrize("changes", [{"code": CODE + "x = 1\n"}, {"problem": "Count the rows."}])
 def test_other_code_or_another_problem_is_another_solution(cast: Cast, changes: dict[str, str]) -> None:
     first = propose(cast.actor(cast.bob), cast.project)
     second = propose(cast.actor(cast.bob), cast.project, **changes)

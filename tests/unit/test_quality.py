@@ -2,7 +2,15 @@
 
 import pytest
 
-from memory_hub.library.quality import NO_EVIDENCE, Observations, quality_of, wilson_lower_bound
+from memory_hub.library.quality import (
+    HALF_LIFE,
+    NO_EVIDENCE,
+    PERIOD,
+    Observations,
+    faded,
+    quality_of,
+    wilson_lower_bound,
+)
 
 
 def test_the_lower_bound_agrees_with_published_values() -> None:
@@ -58,3 +66,30 @@ def test_uses_are_told_apart_from_other_evidence() -> None:
 def test_an_unknown_kind_is_a_mistake() -> None:
     with pytest.raises(KeyError):
         quality_of([Observations("guessed", success=1)])
+
+
+def test_an_observation_says_half_as_much_after_the_half_life() -> None:
+    assert faded(0) == 1.0
+    assert faded(round(HALF_LIFE / PERIOD)) == pytest.approx(0.5, abs=0.01)
+    assert faded(1_000) > 0
+
+
+def test_age_lowers_the_score_and_leaves_the_counts() -> None:
+    fresh = quality_of([Observations("reused", success=4)])
+    old = quality_of([Observations("reused", success=4, periods=24)])
+    assert fresh.score is not None
+    assert old.score is not None
+    assert 0 < old.score < fresh.score
+    assert (old.n, old.reuses, old.share) == (4, 4, 1.0)
+
+
+def test_worth_tells_failed_from_unknown_from_old_from_new() -> None:
+    failed = quality_of([Observations("reused", failure=1)])
+    old = quality_of([Observations("verified", success=1, periods=100)])
+    new = quality_of([Observations("verified", success=1)])
+    often = quality_of([Observations("reused", success=10)])
+    worths = [item.worth for item in (failed, NO_EVIDENCE, old, new, often)]
+    assert worths == sorted(worths)
+    assert len(set(worths)) == 5
+    assert worths[0] >= 0
+    assert worths[-1] < 1

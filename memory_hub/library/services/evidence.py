@@ -16,6 +16,8 @@ from memory_hub.library.secret_scan import refuse_secrets
 from memory_hub.library.texts import prose, storable_json
 from memory_hub.runs.models import Run
 
+from .conflicts import SPEAKING, conflicts_find
+
 # What a program needs to add evidence of each kind; verified comes from the hub alone.
 _PERMISSIONS = {
     Evidence.Kind.REUSED.value: Permission.RECALL,
@@ -37,7 +39,10 @@ def evidence_record(
     detail: Mapping[str, Any] | None = None,
     supersedes: Evidence | None = None,
 ) -> Evidence:
-    """Add evidence about a revision or a lesson, as a part of a service that records the audit event."""
+    """Add evidence about a revision or a lesson, as a part of a service that records the audit event.
+
+    Where it shows that one solution fails where another works, the two are linked and queued for review.
+    """
     if (revision is None) == (lesson is None):
         raise ValueError("evidence is about one revision or one lesson")
     subject: Revision | Lesson = revision or lesson  # type: ignore[assignment]
@@ -48,7 +53,7 @@ def evidence_record(
     if run is not None and run.project_id != subject.project_id:
         raise NotFound("There is no such run in this project.")
     metric = _clean(metric)
-    return Evidence.objects.create(
+    evidence = Evidence.objects.create(
         team_id=subject.team_id,
         project_id=subject.project_id,
         revision=revision,
@@ -65,6 +70,9 @@ def evidence_record(
         detail=storable_json(detail or {}),
         supersedes=supersedes,
     )
+    if revision is not None and kind in SPEAKING and outcome != Evidence.Outcome.NOT_APPLICABLE:
+        conflicts_find(actor=actor, revision=revision)
+    return evidence
 
 
 def evidence_report(

@@ -15,13 +15,16 @@ from memory_hub.common.nudge import nudge
 from memory_hub.common.text import sha256_hex, storable
 from memory_hub.library.drafts import NewLesson, RecordedLesson
 from memory_hub.library.fingerprint import error_fingerprint
-from memory_hub.library.models import Lesson, Solution
+from memory_hub.library.models import Lesson, Link, Solution
 from memory_hub.library.secret_scan import refuse_secrets, text_of
 from memory_hub.library.signals import tell_code_deleted
 from memory_hub.library.texts import prose, storable_json
 from memory_hub.runs.models import Run
 
+from .links import links_draw
+
 # What closes an open lesson, taken from the later record of the same error.
+RESOLVED = "Learnt on the way to it"
 _RESOLUTION = ("fixing_code", "diff", "cause")
 
 
@@ -67,6 +70,10 @@ def lesson_record(
             run_id=run.id if run else actor.through_id if actor.kind is ActorKind.RUN else None,
             author_id=actor.user_id,
             **values,
+        )
+    if solution is not None and not lesson.is_open:
+        links_draw(
+            kind=Link.Kind.RESOLVES, source=solution, targets=[lesson.id], to_lessons=True, reason=RESOLVED
         )
     _record(actor, Event.LESSON_RECORDED, lesson, {"closed": known is not None, "is_open": lesson.is_open})
     nudge("recall.index_lesson", lesson.id)

@@ -12,10 +12,12 @@ from memory_hub.common.errors import Conflict, InvalidInput
 from memory_hub.common.nudge import nudge
 from memory_hub.library.check_spec import clean_check
 from memory_hub.library.code_facts import content_hash, require_storable_code, signature_of
+from memory_hub.library.code_identity import ast_hash
 from memory_hub.library.models import Revision, Solution
 from memory_hub.library.secret_scan import refuse_secrets, text_of
 from memory_hub.library.texts import prose
 
+from .links import called_helpers, links_to_helpers
 from .rows import latest_of, lock_revision, lock_solution, record_about_revision, require_not_archived
 
 # Stands for "the check of the parent".
@@ -70,6 +72,10 @@ def revision_refine(
     note = prose(change_note, "change_note", limit=2_000)
     texts = {name: text_of(value) for name, value in values.items()}
     refuse_secrets({**texts, "change_note": note})
+    helpers = called_helpers(
+        project_id=solution.project_id, code=code, author_id=actor.user_id, besides=solution.id
+    )
+    names = dict.fromkeys([*parent.depends_on, *(helper.entry_point for helper in helpers)])
     revision = Revision.objects.create(
         team_id=solution.team_id,
         project_id=solution.project_id,
@@ -79,12 +85,14 @@ def revision_refine(
         author_id=actor.user_id,
         author_run_id=actor.through_id if actor.kind is ActorKind.RUN else None,
         content_hash=content_hash(code),
+        ast_hash=ast_hash(code),
         change_note=note,
         check_missing=missing,
-        depends_on=parent.depends_on,
+        depends_on=list(names),
         needs_verification=check is not None,
         **values,
     )
+    links_to_helpers(solution=solution, helpers=helpers)
     solution.latest_revision = revision
     solution.needs_index = True
     solution.save(update_fields=["latest_revision", "needs_index", "updated_at"])

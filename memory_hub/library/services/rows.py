@@ -11,9 +11,13 @@ from memory_hub.common.errors import Conflict, NotFound
 from memory_hub.library.models import Revision, Solution
 
 
-def lock_solution(solution_id: UUID) -> Solution:
-    """Return the row as it is now, locked until the transaction ends. Raises NotFound where it is gone."""
-    locked = Solution.objects.select_for_update().filter(id=solution_id).first()
+def lock_solution(solution_id: UUID, *, to_delete: bool = False) -> Solution:
+    """Return the row as it is now, locked until the transaction ends. Raises NotFound where it is gone.
+
+    Unless it is to be deleted, others may go on drawing links to it: two transactions that each hold a solution and
+    link it to the other's would wait for each other.
+    """
+    locked = Solution.objects.select_for_update(no_key=not to_delete).filter(id=solution_id).first()
     if locked is None:
         raise NotFound
     return locked

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from django.core.cache import cache
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import F, Q
 
 from memory_hub.access.actor import Actor, ActorKind
 from memory_hub.access.models import Project
@@ -18,13 +19,17 @@ from memory_hub.common.errors import Conflict, NotFound
 from memory_hub.common.nudge import nudge
 from memory_hub.library.cleaning import clean_changes, revision_values, solution_values, texts_of
 from memory_hub.library.code_facts import content_hash, require_storable_code
+from memory_hub.library.code_identity import ast_hash, problem_hash
 from memory_hub.library.drafts import CheckFile, NewSolution, Proposed
-from memory_hub.library.models import Revision, Solution
+from memory_hub.library.models import MergeProposal, Revision, Solution
 from memory_hub.library.secret_scan import refuse_secrets, text_of
 from memory_hub.library.signals import tell_code_deleted
 from memory_hub.runs.models import Run
 
 from .check_inputs import check_inputs_keep, check_inputs_remove
+from .found_again import found_again
+from .identities import one_at_a_time
+from .links import called_helpers, links_after_proposal, links_to_helpers, links_undo_merge
 from .rows import lock_solution, record_about
 
 logger = logging.getLogger(__name__)
@@ -42,7 +47,9 @@ def solution_propose(
 ) -> Proposed:
     """Add a solution with its first revision, a candidate. Author: the actor's person, and the run.
 
-    Identical code for the same problem in the project adds nothing. Raises SecretFound (captured work is to be
+    The same program (code_identity.ast_hash) for the same problem in the project adds no solution; that somebody
+    found it again is kept as evidence. The same program for another problem, and another program for the same, are
+    kept and linked. Raises SecretFound (captured work is to be
     masked before), InvalidInput (NUL, entry point, syntax), TooLarge. Of a captured run nothing is lost for an entry
     point that cannot be found again: it is then kept as a script that says so.
     """
@@ -55,24 +62,33 @@ def solution_propose(
     )
     refuse_secrets(texts_of(draft))
 
-    digest = content_hash(draft.code)
-    _one_at_a_time(project, digest)
-    if same := _same_in_project(project, digest, values["problem"]):
-        return Proposed(solution=same.solution, revision=same, deduplicated=True)
+    same_code = {"content_hash": content_hash(draft.code), "ast_hash": ast_hash(draft.code)}
+    problem = problem_hash(values["problem"])
+    one_at_a_time(project_id=project.id, problem_hashes=[problem])
+    if same := _same_in_project(project, same_code, problem):
+        standing = found_again(actor=actor, revision=same, draft=draft, run_id=run_id)
+        return Proposed(solution=same.solution, revision=same, deduplicated=True, duplicate_of=standing)
 
     ids = {"team_id": project.team_id, "project_id": project.id}
-    solution = Solution.objects.create(**ids, author_id=actor.user_id, run_id=run_id, **values)
+    helpers = called_helpers(project_id=project.id, code=draft.code, author_id=actor.user_id)
+    names = [*code_values["depends_on"], *(helper.entry_point for helper in helpers)]
+    code_values["depends_on"] = list(dict.fromkeys(names))
+    solution = Solution.objects.create(
+        **ids, author_id=actor.user_id, run_id=run_id, problem_hash=problem, **values
+    )
     revision = Revision.objects.create(
         **ids,
         solution=solution,
         number=1,
         author_id=actor.user_id,
         author_run_id=run_id,
-        content_hash=digest,
+        **same_code,
         **code_values,
     )
     solution.latest_revision = revision
     solution.save(update_fields=["latest_revision"])
+    links_after_proposal(solution=solution, revision=revision)
+    links_to_helpers(solution=solution, helpers=helpers)
     check_inputs_keep(solution=solution, files=check_inputs)
     about = {"revision": str(revision.id), "run": str(run_id) if run_id else None}
     record_about(actor, Event.SOLUTION_PROPOSED, solution, about)
@@ -107,8 +123,9 @@ def solution_change(
         return solution
     for name, change in changed.items():
         setattr(solution, name, change["after"])
+    solution.problem_hash = problem_hash(solution.problem)
     solution.needs_index = True
-    solution.save(update_fields=[*changed, "needs_index", "updated_at"])
+    solution.save(update_fields=[*changed, "problem_hash", "needs_index", "updated_at"])
     record_about(actor, Event.SOLUTION_CHANGED, solution, changed)
     nudge("recall.index_solution", solution.id)
     return solution
@@ -123,7 +140,7 @@ def solution_archive(*, actor: Actor, solution: Solution) -> Solution:
 
 
 def solution_unarchive(*, actor: Actor, solution: Solution) -> Solution:
-    """Bring an archived solution back."""
+    """Bring an archived solution back; one that had been merged stands for itself again."""
     return _set_archived(actor, solution, archive=False)
 
 
@@ -138,7 +155,7 @@ def may_archive(actor: Actor, solution: Solution) -> bool:
 def solution_delete(*, actor: Actor, solution: Solution, with_lessons: bool = False) -> None:
     """Remove the solution, its revisions, index, evidence, reviews and check files; with_lessons also its lessons."""
     require(actor, Permission.SOLUTION_DELETE, solution)
-    solution = lock_solution(solution.id)
+    solution = lock_solution(solution.id, to_delete=True)
     solution_id = solution.id
     lesson_ids = list(solution.lessons.values_list("id", flat=True)) if with_lessons else []
     tell_code_deleted(code_of(solution, with_lessons=with_lessons))
@@ -185,6 +202,10 @@ def _set_archived(actor: Actor, solution: Solution, *, archive: bool) -> Solutio
     if bool(solution.archived_at) == archive:
         state = "archived already" if archive else "not archived"
         raise Conflict(f"This solution is {state}.", code="archived" if archive else "not_archived")
+    if not archive and links_undo_merge(merged=solution):
+        MergeProposal.objects.filter(Q(one=solution) | Q(two=solution), state="accepted").update(
+            state=MergeProposal.State.DECLINED, survivor=None
+        )
     solution.archived_at = now() if archive else None
     solution.needs_index = True
     solution.save(update_fields=["archived_at", "needs_index", "updated_at"])
@@ -201,22 +222,15 @@ def _run_id(actor: Actor, project: Project, run: Run | None) -> Any:
     return actor.through_id if actor.kind is ActorKind.RUN else None
 
 
-def _one_at_a_time(project: Project, digest: str) -> None:
-    """Let two proposals of the same code in the same project wait for each other, so that one of them is found."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"propose:{project.id}:{digest}"]
-        )
-
-
-def _same_in_project(project: Project, digest: str, problem: str) -> Revision | None:
+def _same_in_project(project: Project, code: Mapping[str, str], problem: str) -> Revision | None:
+    """Return the revision with the same program for the same problem: rather one in the library than an archived."""
+    same_bytes_or_program = Q(ast_hash=code["ast_hash"]) | Q(content_hash=code["content_hash"])
     rows = (
-        Revision.objects.filter(project=project, content_hash=digest)
+        # Without a digest: written by a version before them, and not yet filled in.
+        Revision.objects.filter(
+            same_bytes_or_program, project=project, solution__problem_hash__in=[problem, ""]
+        )
         .select_related("solution")
-        .order_by("id")
+        .order_by(F("solution__archived_at").asc(nulls_first=True), "id")
     )
-    return next((row for row in rows if _alike(row.solution.problem) == _alike(problem)), None)
-
-
-def _alike(problem: str) -> str:
-    return " ".join(problem.casefold().split())
+    return next((row for row in rows if problem_hash(row.solution.problem) == problem), None)
