@@ -9,7 +9,12 @@ from memory_hub.access.actor import Actor
 from memory_hub.access.models import User
 from memory_hub.library.models import Evidence, Lesson, Link, Revision, Solution
 from memory_hub.library.quality import Quality
-from memory_hub.library.selectors import qualities_of_lessons, qualities_of_revisions, served_revision
+from memory_hub.library.selectors import (
+    qualities_of_lessons,
+    qualities_of_revisions,
+    served_revision,
+    survivors,
+)
 
 from .library_input import CodeField, MetricIn
 
@@ -118,7 +123,13 @@ class SolutionOut(SolutionRowOut):
     failed_alternatives = serializers.ListField(child=serializers.DictField())
     environment = serializers.DictField()
     input_profile = serializers.DictField()
+    merged_into = serializers.SerializerMethodField(help_text="The solution that stands for it now, if any.")
     revision = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True))
+    def get_merged_into(self, solution: Solution) -> str | None:
+        survivor = self.context["survivor"]
+        return str(survivor.id) if survivor else None
 
     @extend_schema_field(RevisionOut)
     def get_revision(self, solution: Solution) -> dict[str, Any]:
@@ -237,7 +248,8 @@ def show_solutions(actor: Actor, rows: list[Solution]) -> list[dict[str, Any]]:
 def show_solution(actor: Actor, row: Solution) -> dict[str, Any]:
     """Return a whole solution as JSON."""
     qualities = qualities_of_revisions(actor, [served_revision(row).id])
-    return dict(SolutionOut(row, context={"qualities": qualities}).data)
+    survivor = survivors(actor, [row.id]).get(row.id) if row.archived_at else None
+    return dict(SolutionOut(row, context={"qualities": qualities, "survivor": survivor}).data)
 
 
 def show_revisions(actor: Actor, rows: list[Revision]) -> list[dict[str, Any]]:

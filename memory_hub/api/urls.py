@@ -3,13 +3,15 @@
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from . import access, library, recall, review, runs
+from . import access, graph, library, merges, recall, review, runs
 
 v1 = [
     *access.urlpatterns,
     *runs.urlpatterns,
     *library.urlpatterns,
+    *graph.urlpatterns,
     *review.urlpatterns,
+    *merges.urlpatterns,
     *recall.urlpatterns,
 ]
 

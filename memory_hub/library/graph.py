@@ -111,8 +111,9 @@ def neighbourhood(actor: Actor, solution: Solution, *, hops: int = 1, limit: int
         Q(target__in=list(nodes)) | Q(target_lesson__in=list(nodes)), source__in=list(nodes)
     )
     edges = [
-        Edge(link.kind, link.source_id, link.target_id or link.target_lesson_id, link.reason)
+        Edge(link.kind, link.source_id, end, link.reason)
         for link in among.order_by("id")
+        if (end := link.target_id or link.target_lesson_id) is not None
     ]
     return Neighbourhood(list(nodes.values()), edges, is_cut)
 

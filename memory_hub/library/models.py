@@ -275,7 +275,7 @@ class MergeProposal(OwnedByProject):
     two = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=16, choices=Kind)
     state = models.CharField(max_length=12, choices=State, default=State.OPEN)
-    # near_duplicate: {cosine, overlap, model}; conflict: {failing, working}, ids of revisions
+    # near_duplicate: {cosine, overlap, model}; conflict: {failing, working, failing_solution}, the first two revisions
     detail = models.JSONField(default=dict, blank=True)
     note = models.TextField(blank=True)
     # None where the hub itself noticed.

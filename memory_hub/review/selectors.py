@@ -1,5 +1,6 @@
 """Reads of the review room: what waits and why, who may decide, what was decided and rated."""
 
+from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -9,7 +10,8 @@ from memory_hub.access.actor import Actor
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import can, require
-from memory_hub.library.models import Revision, Solution
+from memory_hub.common.errors import NotFound
+from memory_hub.library.models import MergeProposal, Revision, Solution
 from memory_hub.recall.models import RecallItem
 
 from .models import Rating, Review
@@ -54,14 +56,83 @@ def waiting(actor: Actor, project: Project) -> "QuerySet[Revision]":
 
 
 def waiting_count(actor: Actor, project: Project) -> int:
-    """Return how many candidates wait for a decision."""
-    return waiting(actor, project).count()
+    """Return how much waits for a decision: candidates, and pairs of solutions."""
+    return waiting(actor, project).count() + _open_pairs(actor).filter(project=project).count()
 
 
 def waiting_counts(actor: Actor) -> dict[UUID, int]:
-    """Return how many candidates wait in each of the actor's projects that has any, in one query."""
-    rows = _candidates(actor).order_by().values("project_id").annotate(count=Count("id"))
-    return {row["project_id"]: row["count"] for row in rows}
+    """Return how much waits in each of the actor's projects where anything does, in two queries."""
+    counts: Counter[UUID] = Counter()
+    for rows in (_candidates(actor), _open_pairs(actor)):
+        for row in rows.order_by().values("project_id").annotate(count=Count("id")):
+            counts[row["project_id"]] += row["count"]
+    return dict(counts)
+
+
+def _open_pairs(actor: Actor) -> "QuerySet[MergeProposal]":
+    return _all_pairs(actor).filter(
+        state=MergeProposal.State.OPEN, one__archived_at=None, two__archived_at=None
+    )
+
+
+def _all_pairs(actor: Actor) -> "QuerySet[MergeProposal]":
+    return MergeProposal.objects.visible_to(actor)
+
+
+def merge_proposals(actor: Actor, project: Project, state: str = "") -> "QuerySet[MergeProposal]":
+    """Return the pairs of a project to merge or keep apart, the oldest first; `open` leaves out archived solutions.
+
+    Needs library:read. An empty `state` means all.
+    """
+    require(actor, Permission.LIBRARY_READ, project)
+    if state == MergeProposal.State.OPEN:
+        rows = _open_pairs(actor)
+    else:
+        rows = _all_pairs(actor).filter(state=state) if state else _all_pairs(actor)
+    return rows.filter(project=project).select_related(*_PAIR).order_by("id")
+
+
+def merge_proposal_get(actor: Actor, proposal_id: UUID) -> MergeProposal:
+    """Return a pair. Raises NotFound for what the actor cannot see."""
+    found = (
+        MergeProposal.objects.visible_to(actor)
+        .select_related(*_PAIR, "project__team")
+        .filter(id=proposal_id)
+        .first()
+    )
+    if found is None:
+        raise NotFound
+    require(actor, Permission.LIBRARY_READ, found)
+    return found
+
+
+def merge_proposals_of(actor: Actor, solution: Solution) -> "QuerySet[MergeProposal]":
+    """Return the open pairs that a solution is one of."""
+    pairs = _open_pairs(actor).filter(Q(one=solution) | Q(two=solution))
+    return pairs.select_related("one", "two").order_by("id")
+
+
+def why_proposed(proposal: MergeProposal) -> str:
+    """Say in words why a pair is in the queue."""
+    detail = proposal.detail
+    if proposal.kind == MergeProposal.Kind.NEAR_DUPLICATE:
+        return (
+            f"The statements mean almost the same ({detail['cosine'] * 100:.0f} %) and "
+            f"{detail['overlap'] * 100:.0f} % of the words in problem and code are the same"
+        )
+    if proposal.kind == MergeProposal.Kind.CONFLICT:
+        failing, working = proposal.one, proposal.two
+        if detail.get("failing_solution") == str(proposal.two_id):
+            failing, working = working, failing
+        return f"“{failing.title}” failed where “{working.title}” works"
+    return proposal.note or "Somebody asks for it, without a reason"
+
+
+_PAIR = (
+    "one__approved_revision", "one__latest_revision", "one__author",
+    "two__approved_revision", "two__latest_revision", "two__author",
+    "proposed_by", "decided_by", "survivor",
+)  # fmt: skip
 
 
 def queue(actor: Actor, project: Project) -> "QuerySet[Revision]":

@@ -85,6 +85,7 @@ def solution_page(actor: Actor, solution: Solution) -> dict[str, Any]:
         "superseded": {row.id for row in evidence if hasattr(row, "superseded_by")},
         "metrics": [row for row in evidence if row.metric_name and not hasattr(row, "superseded_by")],
         "links": list(selectors.links_of(actor, solution)),
+        "pairs": list(review.merge_proposals_of(actor, solution)),
         "reviews": list(review.reviews_of(actor, solution)),
         "ratings": list(review.ratings_of(actor, solution)),
         "rating": review.rating_summary(actor, solution),
@@ -101,6 +102,9 @@ def revision_page(actor: Actor, solution: Solution, revision: Revision) -> dict[
     return {
         "solution": solution,
         "revision": revision,
+        "survivor": selectors.survivors(actor, [solution.id]).get(solution.id)
+        if solution.archived_at
+        else None,
         "latest": solution.latest_revision,
         "approved": solution.approved_revision,
         "is_latest": revision.id == solution.latest_revision_id,

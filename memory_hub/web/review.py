@@ -26,6 +26,7 @@ from .revisions import page_of_revision
 from .shell import HubRequest, project_page
 
 PAGE_SIZE = 25
+PAIRS_SHOWN = 20
 _SAID = {
     "approve": "Revision {number} is approved: agents are offered it from now on.",
     "reject": "Revision {number} is rejected.",
@@ -36,7 +37,7 @@ _SAID = {
 @project_page
 @require_GET
 def queue(request: HubRequest, project: Project) -> HttpResponse:
-    """List the candidates that wait, oldest first."""
+    """List what waits, oldest first: on the first page pairs to merge or keep apart, then candidates."""
     page = Paginator(selectors.queue(request.actor, project), PAGE_SIZE).get_page(request.GET.get("page"))
     rows = [
         {
@@ -47,9 +48,19 @@ def queue(request: HubRequest, project: Project) -> HttpResponse:
         }
         for row in page.object_list
     ]
+    pairs = selectors.merge_proposals(request.actor, project, "open")
     context = {
         "page": page,
         "rows": rows,
+        "pairs": [
+            {
+                "proposal": pair,
+                "url": url_in(project, "merge_proposal", pair.id),
+                "reason": selectors.why_proposed(pair),
+            }
+            for pair in (pairs[:PAIRS_SHOWN] if page.number == 1 else [])
+        ],
+        "pair_count": pairs.count(),
         "may_review": can(request.actor, Permission.REVISION_REVIEW, project),
         "may_run": can(request.actor, Permission.RUN_START, project),
     }

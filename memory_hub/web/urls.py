@@ -2,12 +2,13 @@
 
 from django.urls import include, path
 
-from . import access, account, home, joining, library, recall, review, runs
+from . import access, account, home, joining, library, merges, recall, review, runs
 
 project_pages = [
     *home.project_urlpatterns,
     *library.urlpatterns,
     *review.urlpatterns,
+    *merges.urlpatterns,
     *runs.urlpatterns,
     *recall.project_urlpatterns,
     *access.urlpatterns,

@@ -21,6 +21,7 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
     project = hub.project_url
     page.goto(f"{project}library/")
     solution = page.get_by_role("link", name="Add up the TOTAL column").first.get_attribute("href")
+    merge = _proposed_merge(page, f"{hub.url}{solution}")
     page.goto(f"{project}lessons/")
     lesson = page.locator("main a[href*='/lessons/0']").first.get_attribute("href")
     page.goto(f"{project}connections/")
@@ -41,6 +42,8 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
         Visit("solution", solution, "Add up the TOTAL column"),
         Visit("solution-edit", f"{solution}edit/", ""),
         Visit("solution-delete", f"{solution}delete/", ""),
+        Visit("graph", f"{solution}graph/?hops=2", "What it is linked to"),
+        Visit("merge-propose", f"{solution}merge/", "Propose a merge"),
         Visit("revision", f"{solution}revisions/1/", "Revision 1"),
         Visit("refine", f"{solution}refine/", "Refine the code"),
         Visit("check", f"{solution}revisions/1/check/set/", ""),
@@ -48,6 +51,7 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
         Visit("lessons", f"{project}lessons/", "Lessons"),
         Visit("lesson", lesson, "Error"),
         Visit("review", f"{project}review/", "Review"),
+        Visit("merge", merge, "The same, or not?"),
         Visit("runs", f"{project}runs/", "Runs"),
         Visit("runs-nothing", f"{project}runs/?state=lost", "Runs"),
         Visit("run-new", f"{project}runs/new/", "New run"),
@@ -61,3 +65,13 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
         Visit("audit", f"{project}audit/", "Audit"),
         Visit("settings", f"{project}settings/", "Settings"),
     ]
+
+
+def _proposed_merge(page: Page, solution: str) -> str:
+    """Ask for a merge of two of the demo's solutions, and return the address of the pair; the same each time."""
+    page.goto(f"{solution}merge/")
+    page.get_by_label("Which one is the same?").select_option(index=1)
+    page.get_by_label("What makes you think so").fill("Both add up a column.")
+    page.get_by_role("button", name="Propose", exact=True).click()
+    page.get_by_role("heading", name="The same, or not?").wait_for()
+    return page.url

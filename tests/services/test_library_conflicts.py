@@ -50,7 +50,11 @@ def test_a_check_that_fails_where_another_passes_is_a_conflict(
     assert conflicts() == [(bad.solution.id, good.solution.id)]
     [row] = proposals()
     assert (row.kind, row.state) == ("conflict", "open")
-    assert row.detail == {"failing": str(bad.revision.id), "working": str(good.revision.id)}
+    assert row.detail == {
+        "failing": str(bad.revision.id),
+        "working": str(good.revision.id),
+        "failing_solution": str(bad.solution.id),
+    }
     with as_system():
         assert AuditEntry.objects.filter(event="merge:proposed").count() == 1
 

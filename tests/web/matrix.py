@@ -82,6 +82,37 @@ def _reviewed(objects: Objects) -> dict[str, Any]:
     return {"revision": objects["revision"], "decision": "approve", "note": "Good."}
 
 
+def _seen(objects: Objects) -> list[dict[str, str]]:
+    return [
+        {"solution": objects["solution"], "latest_revision": objects["revision"]},
+        {"solution": objects["unchecked"], "latest_revision": objects["unchecked_revision"]},
+    ]
+
+
+def _merged(objects: Objects) -> dict[str, Any]:
+    own, into = _seen(objects)
+    return {
+        "into": into["solution"], "latest_revision": own["latest_revision"],
+        "into_latest_revision": into["latest_revision"],
+    }  # fmt: skip
+
+
+def _pair(objects: Objects) -> dict[str, Any]:
+    return {"solution": objects["solution"], "other": objects["unchecked"]}
+
+
+def _kept_apart(objects: Objects) -> dict[str, Any]:
+    return {"decision": "decline", "note": "Other columns.", "seen": _seen(objects)}
+
+
+def _kept_apart_form(objects: Objects) -> dict[str, Any]:
+    one, two = sorted(_seen(objects), key=lambda item: item["solution"])
+    return {
+        "decision": "decline", "note": "Other columns.", "one_latest": one["latest_revision"],
+        "two_latest": two["latest_revision"],
+    }  # fmt: skip
+
+
 SOLUTION = {
     "title": "Sort", "problem": "Sort the rows.", "code": "def sort(rows):\n    return sorted(rows)\n",
     "entry_point": "sort", "kind": "other",
@@ -141,7 +172,10 @@ PAGES = [
     *page("lessons", V),
     *page("lesson", V, "lesson"),
     *action("lesson_delete", M, "lesson"),
+    *page("solution_graph", V, "solution"),
     *page("review_queue", V),
+    *page("merge_proposal", V, "merge", post=R, payload=_kept_apart_form),
+    *page("merge_propose", C, "solution", post=C, payload=lambda o: {"other": o["unchecked"], "note": ""}),
     *action("revision_decide", R, "solution", "number", payload=_decided),
     *action("solution_rate", C, "solution", payload=lambda _: {"stars": "4"}),
     *page("runs", V),
@@ -215,6 +249,11 @@ REST = [
     *rest("revision-diff", ("revision", "revision"), get=(V, READ)),
     *rest("evidence", ("solution",), get=(V, READ), post=(C, PROPOSE, lambda _: {"outcome": "success"})),
     *rest("links", ("solution",), get=(V, READ)),
+    *rest("solution-graph", ("solution",), get=(V, READ)),
+    *rest("solution-merge", ("solution",), post=(R, REVIEW, _merged)),
+    *rest("merge-proposals", _P, get=(V, READ), post=(C, PROPOSE, _pair)),
+    *rest("merge-proposal", ("merge",), get=(V, READ)),
+    *rest("merge-decision", ("merge",), post=(R, REVIEW, _kept_apart)),
     *rest("verify", ("solution",), post=(C, PROPOSE)),
     *rest("lessons", _P, get=(V, READ), post=(C, PROPOSE, lambda _: LESSON)),
     *rest("lesson", ("lesson",), get=(V, READ), delete=(M, ADMIN)),

@@ -18,6 +18,7 @@ from memory_hub.api.base import HubView
 from memory_hub.common.clock import now
 from memory_hub.library.drafts import NewLesson
 from memory_hub.library.services.lessons import lesson_record
+from memory_hub.library.services.merge_proposals import merge_propose
 from memory_hub.library.services.solutions import solution_archive
 from memory_hub.recall.services import RecallRequest, recall_make
 from memory_hub.runs.models import Connection, Run
@@ -75,6 +76,7 @@ def objects(cast: Cast, otto: User) -> Objects:
         recall = recall_make(
             actor=alice, project=project, query=RecallRequest(task="Add up the amounts")
         ).recall
+        merge = merge_propose(actor=otto_, solution=proposed.solution, other=unchecked.solution)
         solution = proposed.solution
         solution.refresh_from_db()
         return {
@@ -95,6 +97,7 @@ def objects(cast: Cast, otto: User) -> Objects:
             "token": token,
             "key": str(ApiKey.objects.get(prefix=key.split("_")[1]).id),
             "recall": str(recall.id),
+            "merge": str(merge.id),
         }
 
 

@@ -68,7 +68,7 @@ def _draw(actor: Actor, failing: Solution, bad: Revision, working: Solution, goo
         first=failing,
         second=working,
         kind=MergeProposal.Kind.CONFLICT,
-        detail={"failing": str(bad.id), "working": str(good.id)},
+        detail={"failing": str(bad.id), "working": str(good.id), "failing_solution": str(failing.id)},
     )
 
 

@@ -47,7 +47,7 @@ def _is_known(actor: Actor, revision: Revision, run: Run | None) -> bool:
     if run is not None:
         used = run.memory_use.get("used") or []
         return revision.author_run_id == run.id or str(revision.id) in map(str, used) or noted.exists()
-    return revision.author_id == actor.user_id or noted.filter(user_id=actor.user_id).exists()
+    return revision.author_id == actor.user_id or noted.filter(user=actor.user_id).exists()
 
 
 def _detail(revision: Revision, draft: NewSolution) -> dict[str, object]:

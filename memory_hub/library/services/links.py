@@ -134,7 +134,7 @@ def called_helpers(
     rows = (
         Revision.objects.filter(approved | own if author_id else approved)
         .filter(project_id=project_id, entry_point__in=names, solution__archived_at=None)
-        .exclude(solution_id=besides)
+        .exclude(solution=besides)
         .only("id", "solution_id", "entry_point", "status")
         .order_by("id")
     )
