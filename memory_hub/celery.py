@@ -34,6 +34,8 @@ app.conf.beat_schedule = {
     "sweep-runs": {"task": "housekeeping.sweep_runs", "schedule": 15.0},
     "sweep-run-files": {"task": "housekeeping.sweep_run_files", "schedule": 3600.0},
     "sweep-library": {"task": "library.sweep", "schedule": 15.0},
+    "count-terms": {"task": "recall.count_terms", "schedule": 60.0},
+    "fill-embeddings": {"task": "recall.fill_embeddings", "schedule": 60.0},
     "seal-audit": {"task": "housekeeping.seal_audit", "schedule": 60.0},
 }
 

@@ -14,6 +14,8 @@ from django.conf import settings
 from django.core.cache import cache as django_cache
 from redis import RedisError
 
+from .fusion import turn_version, turned
+
 if TYPE_CHECKING:
     import numpy
     from onnxruntime import InferenceSession
@@ -112,21 +114,28 @@ def _embedder(name: str) -> Embedder:
     return _EMBEDDERS[name]()
 
 
-def current_embedder() -> Embedder:
-    """Return the configured embedder (setting EMBEDDER), one object per process."""
+def configured_embedder() -> Embedder:
+    """Return the embedder of the setting EMBEDDER, one object per process."""
     return _embedder(settings.EMBEDDER)
 
 
-def embed_query(text: str) -> list[float] | None:
-    """Return the vector of a query, from the cache where it was asked before; None without a model."""
-    embedder = current_embedder()
-    if not embedder.model_id:
+def embedder_of(model_id: str) -> Embedder:
+    """Return the embedder of a model that was configured before; none at all where this process cannot run it."""
+    return _embedder("minilm" if model_id == MiniLM.model_id else "none")
+
+
+def embed_query(embedder: Embedder, task: str) -> list[float] | None:
+    """Return the vector to search with, from the cache where the same was asked before; None without a model.
+
+    task: what is asked for, without the words around it (questions.bare).
+    """
+    if not embedder.model_id or not task:
         return None
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    key = f"query:{embedder.model_id}:{digest}"
+    digest = hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()
+    key = f"query:{embedder.model_id}:{turn_version(embedder.model_id)}:{digest}"
     vector = _cached(key)
     if vector is None:
-        (vector,) = embedder.embed([text])
+        vector = turned(embedder.model_id, embedder.embed([task])[0])
         _keep(key, vector)
     return vector
 

@@ -33,6 +33,7 @@ class ParsedError:
     message: str = ""
     failing_line: str = ""
     library_frames: Sequence[str] = ()
+    code: str = ""
 
 
 def parse_error(error: ErrorDetails) -> ParsedError:
@@ -44,6 +45,7 @@ def parse_error(error: ErrorDetails) -> ParsedError:
         message=(error.message if error.exception_type else "") or read.message or error.message,
         failing_line=error.failing_line or read.failing_line,
         library_frames=read.library_frames,
+        code=error.code,
     )
 
 

@@ -7,27 +7,40 @@ from pgvector.django import HalfVectorField, HnswIndex
 
 from memory_hub.access.models import ApiKey, User
 from memory_hub.access.ownership import OwnedByProject
+from memory_hub.common.clock import now
 from memory_hub.library.models import Evidence, Lesson, Revision, Solution
 from memory_hub.runs.models import Run
 
 EMBEDDING_DIMENSIONS = 384
 
 
+class IndexKind(models.TextChoices):
+    """What an entry of the index is about."""
+
+    SOLUTION = "solution"
+    LESSON = "lesson"
+
+
 class IndexEntry(OwnedByProject):
-    """What search knows of a solution or a lesson: words weighted by where they stand, and the plain statement."""
+    """What search knows of a solution or a lesson: its terms, and the text that a question is compared with."""
 
     solution = models.OneToOneField(Solution, on_delete=models.CASCADE, null=True, related_name="index_entry")
     lesson = models.OneToOneField(Lesson, on_delete=models.CASCADE, null=True, related_name="index_entry")
-    # What trigrams compare with, and what is the same problem word for word: the problem, or type and message.
+    # What is the same problem word for word: the problem, or class and message of an error.
     statement = models.TextField()
-    # Code-aware tokens: A title and problem or message, B when it applies and tags, C entry point, D code.
+    # The title where it says something else than the problem; the failing line of an error.
+    heading = models.TextField(blank=True, db_default="")
+    # Terms (tokens.terms) of heading and statement, and one lexeme that names kind and project (candidates.scope).
     words = SearchVectorField()
+    # Terms of what stands aside: when it applies, edge cases, tags, names, code.
+    aside = SearchVectorField(null=True)
     indexed_at = models.DateTimeField()
 
     class Meta(OwnedByProject.Meta):
         indexes = [
             GinIndex(fields=["words"], name="index_entry_words"),
-            GinIndex(fields=["statement"], opclasses=["gin_trgm_ops"], name="index_entry_statement"),
+            GinIndex(fields=["aside"], name="index_entry_aside"),
+            models.Index(fields=["project", "indexed_at"], name="index_entry_since"),
         ]
         constraints = [
             models.CheckConstraint(
@@ -38,10 +51,56 @@ class IndexEntry(OwnedByProject):
         ]
 
 
+class Term(OwnedByProject):
+    """A word that entries of a project have, and in how many: what makes a word rare, and which one a typo meant.
+
+    A term is there from the moment something with it is indexed; the numbers are counted again by a task. The empty
+    term has the number of all entries, and when they were counted.
+    """
+
+    kind = models.CharField(max_length=8, choices=IndexKind)
+    term = models.CharField(max_length=60, blank=True)
+    # Entries that have it in their words, and in what stands aside
+    documents = models.PositiveIntegerField(default=0)
+    aside_documents = models.PositiveIntegerField(default=0)
+    counted_at = models.DateTimeField(null=True)
+
+    class Meta(OwnedByProject.Meta):
+        constraints = [models.UniqueConstraint(fields=["project", "kind", "term"], name="term_once")]
+        indexes = [GinIndex(fields=["term"], opclasses=["gin_trgm_ops"], name="term_letters")]
+
+
+class EmbeddingModel(models.Model):
+    """An embedding model of this hub: whether it serves, and below which score it has nothing that fits.
+
+    The model with the empty id is none at all: words alone.
+    """
+
+    class State(models.TextChoices):
+        FILLING = "filling"
+        SERVING = "serving"
+        RETIRED = "retired"
+
+    model_id = models.CharField(max_length=80, primary_key=True)
+    state = models.CharField(max_length=8, choices=State, default=State.FILLING)
+    # From calibrate_recall; null: the value that was measured for this release (fusion.json).
+    no_match_below = models.FloatField(null=True)
+    measured = models.JSONField(default=dict)
+    changed_at = models.DateTimeField(default=now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["state"], condition=models.Q(state="serving"), name="one_embedding_model_serves"
+            )
+        ]
+
+
 class Embedding(OwnedByProject):
     """One vector of one entry under one model. Vectors of different models are never compared."""
 
     entry = models.ForeignKey(IndexEntry, on_delete=models.CASCADE, related_name="embeddings")
+    kind = models.CharField(max_length=8, choices=IndexKind, db_default=IndexKind.SOLUTION)
     model_id = models.CharField(max_length=80)
     # Unit length, so that the inner product is the cosine.
     vector = HalfVectorField(dimensions=EMBEDDING_DIMENSIONS)
@@ -49,6 +108,8 @@ class Embedding(OwnedByProject):
     class Meta(OwnedByProject.Meta):
         constraints = [models.UniqueConstraint(fields=["entry", "model_id"], name="embedding_once_per_model")]
         indexes = [
+            # A search in a small project reads these rows alone; in a large one it walks the graph.
+            models.Index(fields=["project", "model_id", "kind"], name="embedding_of_project"),
             HnswIndex(
                 name="embedding_hnsw",
                 fields=["vector"],

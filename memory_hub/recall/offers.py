@@ -1,6 +1,7 @@
 """Which revision of a found solution an agent may be offered, and with what signals."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from memory_hub.access.actor import Actor
@@ -16,6 +17,7 @@ from .values import OfferedItem
 _STATUS_WORTH = {Revision.Status.APPROVED: 1.0, Revision.Status.CANDIDATE: 0.4}
 _VERIFICATION_WORTH = {"passed": 1.0, "stale": 0.6, "unverified": 0.4, "failed": 0.0}
 _NO_EVIDENCE_WORTH = 0.5
+_READ_AT_ONCE = 12
 
 
 def offered_revision(solution: Solution, policy: str) -> Revision | None:
@@ -40,22 +42,63 @@ def offered_revision(solution: Solution, policy: str) -> Revision | None:
     return None
 
 
-def offers(actor: Actor, project: Project, scored: Sequence[Scored]) -> list[OfferedItem]:
-    """Return what may be offered of these candidates, in the order of relevance and, within it, worth."""
+def offers(
+    actor: Actor,
+    project: Project,
+    scored: Sequence[Scored],
+    *,
+    filters: Mapping[str, Collection[str]],
+    top_k: int,
+) -> list[OfferedItem]:
+    """Return at least the best `top_k` that may be offered of these candidates (best first), in the order of relevance
+    and, within it, worth.
+
+    filters: what a revision must be, by "kind", "status" or "verification". Candidates are read a few at a time, until
+    worth could not lift any further one among the best.
+    """
+    served: list[_Served] = []
+    for start in range(0, len(scored), _READ_AT_ONCE):
+        few = scored[start : start + _READ_AT_ONCE]
+        best = sorted((item.value for item in served), reverse=True)
+        if len(best) >= top_k and best[top_k - 1] >= rank_value(few[0].score, 1.0):
+            break
+        served += _served(actor, project, few, filters)
+    served.sort(key=lambda item: -item.value)
+    return [_item(rank, item) for rank, item in enumerate(served, start=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    found: Scored
+    solution: Solution
+    revision: Revision
+    worth: float
+
+    @property
+    def value(self) -> float:
+        return rank_value(self.found.score, self.worth)
+
+
+def _served(
+    actor: Actor, project: Project, scored: Sequence[Scored], filters: Mapping[str, Collection[str]]
+) -> list[_Served]:
     solutions = _visible(actor, project, [item.candidate.solution_id for item in scored])
-    served: list[tuple[Scored, Revision]] = []
+    chosen: list[tuple[Scored, Solution, Revision]] = []
     for item in scored:
         solution = solutions.get(item.candidate.solution_id) if item.candidate.solution_id else None
         revision = offered_revision(solution, project.recall_policy) if solution else None
-        if revision is not None:
-            served.append((item, revision))
-    qualities = qualities_of_revisions(actor, [revision.id for _, revision in served])
-    worths = {revision.id: _worth(revision, qualities[revision.id].score) for _, revision in served}
-    served.sort(key=lambda pair: -rank_value(pair[0].score, worths[pair[1].id]))
+        if solution is not None and revision is not None and _passes(solution, revision, filters):
+            chosen.append((item, solution, revision))
+    qualities = qualities_of_revisions(actor, [revision.id for _, _, revision in chosen])
     return [
-        _item(rank, found, solutions[revision.solution_id], revision, worths[revision.id])
-        for rank, (found, revision) in enumerate(served, start=1)
+        _Served(item, solution, revision, _worth(revision, qualities[revision.id].score))
+        for item, solution, revision in chosen
     ]
+
+
+def _passes(solution: Solution, revision: Revision, filters: Mapping[str, Collection[str]]) -> bool:
+    said = {"kind": solution.kind, "status": revision.status, "verification": revision.verification}
+    return all(said[name] in wanted for name, wanted in filters.items())
 
 
 def _visible(actor: Actor, project: Project, ids: Iterable[UUID | None]) -> dict[UUID, Solution]:
@@ -76,11 +119,12 @@ def _worth(revision: Revision, quality: float | None) -> float:
     return sum(parts) / len(parts)
 
 
-def _item(rank: int, found: Scored, solution: Solution, revision: Revision, worth: float) -> OfferedItem:
+def _item(rank: int, item: _Served) -> OfferedItem:
+    found, solution, revision = item.found, item.solution, item.revision
     return OfferedItem(
         rank=rank,
         score=round(found.score, 4),
-        score_parts={name: round(value, 4) for name, value in {**found.parts, "worth": worth}.items()},
+        score_parts={name: round(value, 4) for name, value in {**found.parts, "worth": item.worth}.items()},
         reason=reason_of(found),
         solution_id=str(solution.id),
         revision_id=str(revision.id),

@@ -1,4 +1,4 @@
-"""Candidates from the database, scored: the part of recall and of the search page that they share."""
+"""Candidates from the database, ranked: the part of recall and of the search page that they share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,67 +9,99 @@ from django.db import connection
 
 from memory_hub.common.text import storable
 
-from .embedders import current_embedder, embed_query
-from .ranking import Candidate, Scored, no_match_below, score_all
-from .tokens import words
+from .candidates import BUDGET, plan, quoted
+from .embedders import embed_query
+from .features import Query, Vocabulary, asked_terms, prepare
+from .fusion import usage
+from .questions import bare
+from .ranking import Candidate, Scored, rank
+from .serving import no_match_below, serving_embedder
+from .tokens import stem, words
 
 # Candidates of each arm: many more than are offered, since some may not be served.
-ARM_SIZE = 40
+ARM_SIZE = 60
+# So many vectors are compared one by one sooner than a graph is walked that has other projects in it.
+FEW_VECTORS = 8_000
 _QUERY_CHARACTERS = 8_000
-_STATEMENT_CHARACTERS = 2_000
+
+Kind = Literal["solution", "lesson"]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Scored candidates, best first, the score below which none fits, and the embedding model that was asked."""
+    """Ranked candidates, best first, the score below which none fits, and the embedding model that was asked."""
 
     scored: list[Scored]
     threshold: float
     model_id: str
 
 
-def search(*, text: str, projects: Sequence[UUID], kind: Literal["solution", "lesson"] = "solution") -> Found:
+def search(*, text: str, projects: Sequence[UUID], kind: Kind = "solution") -> Found:
     """Return candidates for a text in these of the acting person's projects.
 
     Call within acting_as: the database itself intersects `projects` with the actor's.
     """
     text = storable(text[:_QUERY_CHARACTERS])
-    vector = embed_query(text) if text.strip() else None
-    model_id = current_embedder().model_id
+    task = bare(text)
+    embedder = serving_embedder()
+    vector = embed_query(embedder, task)
+    vocabulary, aside = _known(projects, kind, asked_terms(task))
+    query = prepare(task, vocabulary, usage())
+    candidates = _candidates(projects, kind, query, vocabulary, aside, vector, embedder.model_id)
+    written = {stem(word): word for word in reversed(words(task))}
+    ranked = rank(query, text, written, candidates, with_vector=vector is not None)
+    model_id = embedder.model_id if vector is not None else ""
+    return Found(ranked, no_match_below(model_id), model_id)
+
+
+def _known(projects: Sequence[UUID], kind: Kind, asked: Sequence[str]) -> tuple[Vocabulary, dict[str, int]]:
+    """Return what the projects know of the asked terms, and in how many entries each stands aside."""
+    stored = 0
+    documents: dict[str, int] = {}
+    aside: dict[str, int] = {}
+    likes: dict[str, dict[str, float]] = {}
     with connection.cursor() as cursor:
-        cursor.execute("SELECT tsvector_to_array(to_tsvector('english', %s))", [" ".join(words(text))])
-        lexemes: list[str] = cursor.fetchone()[0]
         cursor.execute(
-            "SELECT * FROM recall_candidates(%s::uuid[], %s, %s::tsquery, %s, %s::halfvec, %s, %s)",
-            [
-                list(projects),
-                kind,
-                _any_of(lexemes),
-                text[:_STATEMENT_CHARACTERS],
-                None if vector is None else str(vector),
-                model_id,
-                ARM_SIZE,
-            ],
+            "SELECT * FROM recall_known_terms(%s::uuid[], %s, %s)", [list(projects), kind, ["", *set(asked)]]
         )
-        candidates = [
+        for asked_term, term, in_words, in_aside, likeness in cursor.fetchall():
+            if not asked_term:
+                stored = in_words
+                continue
+            documents[term], aside[term] = int(in_words), int(in_aside)
+            if term != asked_term:
+                likes.setdefault(asked_term, {})[term] = likeness
+    return Vocabulary(max(stored, *documents.values(), 0), documents, likes), aside
+
+
+def _candidates(
+    projects: Sequence[UUID], kind: Kind, query: Query, vocabulary: Vocabulary, aside: dict[str, int],
+    vector: Sequence[float] | None, model_id: str,
+) -> list[Candidate]:  # fmt: skip
+    weights = dict(query.weights)
+    for term, likes in query.likes.items():
+        weights.update({other: weights.get(term, 0.0) * likeness for other, likeness in likes.items()})
+    looked_up = plan(list(weights), vocabulary.documents, aside, vocabulary.stored)
+    asked = list(weights)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT * FROM recall_candidates(%s::uuid[], %s, %s::tsquery, %s::tsquery, %s::text[]::tsquery[],"
+            " %s::real[], %s::halfvec, %s, %s, %s, %s)",
+            [
+                list(projects), kind, looked_up.in_words, looked_up.in_aside, [quoted(term) for term in asked],
+                list(weights.values()), None if vector is None else str(vector), model_id, ARM_SIZE, 2 * BUDGET,
+                FEW_VECTORS,
+            ],
+        )  # fmt: skip
+        return [
             Candidate(
                 entry_id=row[0],
                 solution_id=row[1],
                 lesson_id=row[2],
-                statement=row[3],
-                fields={
-                    letter: frozenset(found or ()) for letter, found in zip("ABCD", row[4:8], strict=True)
-                },
-                trigrams=row[8],
-                cosine=row[9],
+                heading=row[3],
+                statement=row[4],
+                aside=frozenset(asked[place - 1] for place in row[5]),
+                cosine=row[6],
             )
             for row in cursor.fetchall()
         ]
-    return Found(
-        score_all(text, lexemes, candidates), no_match_below(with_vector=vector is not None), model_id
-    )
-
-
-def _any_of(lexemes: Sequence[str]) -> str:
-    """Return a tsquery of words that are lexemes already; our words hold letters and digits only."""
-    return " | ".join(f"'{lexeme}'" for lexeme in lexemes if lexeme.isalnum())

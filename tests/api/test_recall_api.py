@@ -73,7 +73,14 @@ def test_what_does_not_fit_is_no_match_and_explained_when_asked(bob: Caller, kno
     assert said["no_match"]
     assert said["items"] == []
     assert said["best_rejected"]["revision"] == str(known.id)
-    assert set(said["best_rejected"]["score_parts"]) == {"words", "trigrams", "vector", "worth"}
+    assert set(said["best_rejected"]["score_parts"]) == {
+        "words",
+        "letters",
+        "phrases",
+        "order",
+        "meaning",
+        "worth",
+    }
     assert asked(bob, task=TASK, explain=True)["items"][0]["score_parts"]["words"] == 1.0
 
 

@@ -1,10 +1,13 @@
-"""`python -m tests.benchmarks [name …]`: run all measures, or some, each in a process of its own, and print its table."""
+"""`python -m tests.benchmarks [name …]`: run all measures, or some, each in a process of its own, and print its table.
+
+Those of recall are the product's own: bin/manage benchmark_recall.
+"""
 
 import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("start", "sandbox", "engine", "live", "recall")
+NAMES = ("start", "sandbox", "engine", "live")
 ROOT = Path(__file__).resolve().parents[2]
 
 

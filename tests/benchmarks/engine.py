@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from tests.benchmarks.hub import empty_hub
+from memory_hub.benchmark.scratch import scratch_hub
 from tests.fake_openai import Answer, FakeOpenAI, Messages, Reply, code, script
 
 TASK = "Add up the amounts of the file by region. Amounts are written with a decimal comma."
@@ -40,7 +40,7 @@ LATENCIES = ((0.5, 8), (0.0, 25))
 
 def main() -> None:
     """Print the table, and where the time goes."""
-    with empty_hub():
+    with scratch_hub():
         from tests.cast import make_cast
 
         cast = make_cast()

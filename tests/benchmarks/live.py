@@ -9,20 +9,14 @@ Every watcher is a page of a signed-in person, so that what arrives is the rende
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
 import statistics
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpx
 
-from tests.benchmarks.hub import ROOT, empty_hub, percentile
+from memory_hub.benchmark.scratch import percentile, scratch_hub, web_server
 
 STEPS = 60
 PAUSE_SECONDS = 0.1
@@ -33,12 +27,12 @@ PAGE_SECONDS = 10.0
 
 def main() -> None:
     """Print both measures."""
-    with empty_hub():
+    with scratch_hub():
         from tests.cast import make_cast
 
         cast = make_cast()
         cookies = _signed_in(cast)
-        with _web_server() as address:
+        with web_server() as address:
             for watchers in (1, WATCHERS):
                 times = _arrivals(cast, address, cookies, watchers)
                 print(
@@ -55,30 +49,6 @@ def _signed_in(cast: Any) -> dict[str, str]:
     client = Client()
     client.force_login(cast.bob)
     return {settings.SESSION_COOKIE_NAME: client.cookies[settings.SESSION_COOKIE_NAME].value}
-
-
-@contextmanager
-def _web_server() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable, "-m", "uvicorn", "memory_hub.asgi:application", "--port", str(port), "--lifespan", "off",
-        "--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "1",
-    ]  # fmt: skip
-    server = subprocess.Popen(command, cwd=ROOT, env=os.environ)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with suppress(httpx.HTTPError):
-                if httpx.get(f"{address}/livez").status_code == 200:
-                    break
-            time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def _running(cast: Any) -> Any:

@@ -8,12 +8,13 @@ import pytest
 
 from memory_hub.access.actor import Actor, acting_as, as_system
 from memory_hub.library import tasks as library_tasks
+from memory_hub.library.models import Solution
 from memory_hub.library.services.lessons import lesson_delete
 from memory_hub.library.services.revisions import revision_refine
 from memory_hub.library.services.solutions import solution_change, solution_delete
 from memory_hub.recall import tasks
-from memory_hub.recall.models import Embedding, IndexEntry, RecallItem
-from memory_hub.recall.services import index_lesson, index_solution
+from memory_hub.recall.models import Embedding, IndexEntry, RecallItem, Term
+from memory_hub.recall.services import count_terms, index_lesson, index_solution, projects_to_count
 from tests.cast import Cast
 from tests.services.library_support import CODE, again, propose
 from tests.services.recall_support import ask, bring_index_up_to_date, learn, offered, remember
@@ -24,9 +25,11 @@ def bob(cast: Cast) -> Actor:
     return cast.actor(cast.bob)
 
 
-def lexemes(entry: IndexEntry) -> str:
+def terms_of(entry: IndexEntry, column: str = "words") -> set[str]:
     with as_system():
-        return str(IndexEntry.objects.values_list("words", flat=True).get(id=entry.id))
+        return set(
+            re.findall(r"'([^']+)'", IndexEntry.objects.values_list(column, flat=True).get(id=entry.id))
+        )
 
 
 def the_entry() -> IndexEntry:
@@ -34,17 +37,29 @@ def the_entry() -> IndexEntry:
         return IndexEntry.objects.get()
 
 
-def test_an_entry_weighs_words_by_where_they_stand(cast: Cast, bob: Actor) -> None:
+def test_an_entry_keeps_the_problem_and_what_stands_aside_apart(cast: Cast, bob: Actor) -> None:
     remember(bob, cast.project, tags=["CSV"], applies_when="The rows are flat.",
              code="import pandas as pd\n\ndef total(rows):\n    return pd.DataFrame(rows)\n")  # fmt: skip
-    places = {
-        word.strip("'"): set(re.findall(r"[ABC]", where)) or {"D"}
-        for word, where in (part.split(":") for part in lexemes(the_entry()).split(" "))
-    }
-    assert places["amount"] == {"A"}
-    assert places["flat"] == places["csv"] == {"B"}
-    assert places["total"] == {"C"}
-    assert places["panda"] == places["datafram"] == places["frame"] == {"D"}
+    scope = f"@solution{cast.project.id}"
+    said, aside = terms_of(the_entry()), terms_of(the_entry(), "aside")
+    assert {scope, "amount", "row"} <= said
+    assert {scope, "flat", "csv", "total", "panda", "datafram", "fram"} <= aside
+    assert not said & {"csv", "panda"}
+
+
+def test_terms_are_counted_by_the_entries_that_have_them(cast: Cast, bob: Actor) -> None:
+    for problem in ("Count the penguins.", "Count the islands."):
+        remember(bob, cast.project, title=problem, problem=problem)
+    with as_system():
+        assert Term.objects.get(term="penguin").documents == 1, "known at once"
+        assert [project.id for project in projects_to_count()] == [cast.project.id]
+        tasks.count_terms()
+        counted = dict(Term.objects.filter(kind="solution").values_list("term", "documents"))
+        assert (counted["count"], counted["penguin"], counted[""]) == (2, 1, 2)
+        assert projects_to_count() == []
+        Solution.objects.filter(problem__contains="penguin").delete()
+        count_terms(project=cast.project)
+        assert not Term.objects.filter(term="penguin").exists(), "nobody has it any more"
 
 
 def test_a_changed_problem_is_found_by_its_new_words_only(cast: Cast, bob: Actor) -> None:
@@ -77,7 +92,7 @@ def test_a_stale_vector_goes_even_where_no_model_makes_a_new_one(
 
 def test_refined_code_is_found_by_its_names(cast: Cast, bob: Actor) -> None:
     revision = remember(bob, cast.project)
-    before = lexemes(the_entry())
+    before = terms_of(the_entry(), "aside")
     with acting_as(bob):
         revision_refine(
             actor=bob, solution=again(revision.solution), based_on=revision.id, code=CODE + "HYPOTENUSE = 5\n",
@@ -85,7 +100,7 @@ def test_refined_code_is_found_by_its_names(cast: Cast, bob: Actor) -> None:
         )  # fmt: skip
     bring_index_up_to_date()
     assert "hypotenus" not in before
-    assert "hypotenus" in lexemes(the_entry())
+    assert "hypotenus" in terms_of(the_entry(), "aside")
 
 
 def test_deleting_leaves_nothing_behind(cast: Cast, bob: Actor) -> None:
@@ -104,9 +119,9 @@ def test_deleting_leaves_nothing_behind(cast: Cast, bob: Actor) -> None:
 
 def test_indexing_twice_changes_nothing(cast: Cast, bob: Actor) -> None:
     revision = remember(bob, cast.project)
-    entry, words = the_entry(), lexemes(the_entry())
+    entry, words = the_entry(), terms_of(the_entry(), "aside")
     tasks.index_solution(str(revision.solution_id))
-    assert (the_entry().id, lexemes(the_entry())) == (entry.id, words)
+    assert (the_entry().id, terms_of(the_entry(), "aside")) == (entry.id, words)
     with as_system():
         assert Embedding.objects.count() == 1
 

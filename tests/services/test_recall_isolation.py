@@ -10,9 +10,9 @@ from memory_hub.access.actor import acting_as, as_system
 from memory_hub.access.permissions import Role, Scope
 from memory_hub.common.errors import NotFound, PermissionDenied
 from memory_hub.library.models import Revision
-from memory_hub.recall.embedders import current_embedder, embed_query
+from memory_hub.recall.embedders import configured_embedder, embed_query
 from memory_hub.recall.errors import parse_traceback
-from memory_hub.recall.models import Embedding, IndexEntry, Recall
+from memory_hub.recall.models import Embedding, IndexEntry, Recall, Term
 from memory_hub.recall.search import search
 from memory_hub.recall.selectors import recall_get, search_errors, search_runs, search_solutions
 from memory_hub.recall.services import lookup_error, recall_outcome
@@ -32,14 +32,42 @@ def known(cast: Cast) -> Revision:
 
 
 def candidates(projects: Sequence[UUID], kind: str = "solution") -> int:
-    """Call the SQL function as whoever acts, with a query that every arm answers."""
+    """Call the SQL function as whoever acts, with a question that every arm answers."""
     query, like = ("'valueerror'", ERROR) if kind == "lesson" else ("'amount' | 'row'", TASK)
+    embedder = configured_embedder()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM recall_candidates(%s::uuid[], %s, %s::tsquery, %s, %s::halfvec, %s, 40)",
-            [list(projects), kind, query, like, str(embed_query(like)), current_embedder().model_id],
-        )
+            "SELECT count(*) FROM recall_candidates(%s::uuid[], %s, %s::tsquery, %s::tsquery, %s::text[]::tsquery[],"
+            " %s::real[], %s::halfvec, %s, 40, 1000, 1000)",
+            [
+                list(projects), kind, query, query, ["'amount'"], [1.0], str(embed_query(embedder, like)),
+                embedder.model_id,
+            ],
+        )  # fmt: skip
         return int(cursor.fetchone()[0])
+
+
+def known_terms(projects: Sequence[UUID], asked: Sequence[str]) -> set[str]:
+    """Call the function that knows the words of projects, as whoever acts."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT term FROM recall_known_terms(%s::uuid[], 'solution', %s)", [list(projects), list(asked)]
+        )
+        return {row[0] for row in cursor.fetchall()}
+
+
+def test_nobody_learns_the_words_of_others_by_a_guess_or_a_typo(cast: Cast, known: Revision) -> None:
+    every_project = [cast.project.id, cast.other_project.id, cast.rival_project.id]
+    asked = ["amount", "amounz"]
+    with acting_as(cast.actor(cast.bob)):
+        assert known_terms(every_project, asked) == {"amount"}
+        assert known_terms([cast.other_project.id], asked) == set()
+    for stranger in (cast.carol, cast.mallory):
+        with acting_as(cast.actor(stranger)):
+            assert known_terms(every_project, asked) == set()
+            assert not Term.objects.exists()
+    with transaction.atomic():
+        assert known_terms(every_project, asked) == set(), "nobody acts"
 
 
 @pytest.mark.parametrize("kind", ["solution", "lesson"])
@@ -57,11 +85,15 @@ def test_the_candidate_function_reads_the_actor_from_the_transaction(
         assert candidates(every_project, kind) == 0, "nobody acts"
 
 
-def test_the_candidate_function_belongs_to_the_owner_and_keeps_its_search_path(cast: Cast) -> None:
+@pytest.mark.parametrize("function", ["recall_candidates", "recall_known_terms"])
+def test_the_functions_around_row_security_belong_to_the_owner_and_keep_their_search_path(
+    cast: Cast, function: str
+) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT prosecdef, pg_get_userbyid(proowner) <> current_user, proconfig::text FROM pg_proc "
-            "WHERE proname = 'recall_candidates'"
+            "WHERE proname = %s",
+            [function],
         )
         security_definer, of_another, configuration = cursor.fetchone()
     assert security_definer

@@ -108,7 +108,7 @@ def test_the_hint_is_noted_once_on_the_recall_of_the_run(cast: Cast, bob: Actor)
     with as_system():
         item = RecallItem.objects.get()
         assert (item.recall_id, item.lesson_id, item.rank) == (recall.id, lesson.id, 1)
-        assert item.reason == "The same error but for names and numbers."
+        assert item.reason == "Has the same message, numbers apart."
         assert 0 < item.score <= 1
         assert Recall.objects.count() == 1
         assert AuditEntry.objects.filter(event=Event.RECALLED, object_id=recall.id).count() == 3

@@ -72,7 +72,7 @@ def test_where_nothing_fits_the_page_helps_on(bob: Client, known: Revision) -> N
 
 
 def test_what_comes_near_is_shown_as_such(bob: Client, known: Revision) -> None:
-    page = found(bob, q="Multiply the amount of each row by its price and sort the rows by the product")
+    page = found(bob, q="Plot a histogram of the amounts")
     assert "Nothing fits well." in page
     assert "Nearest, though agents are not offered it Add up the amounts" in page
 

@@ -9,12 +9,29 @@ from memory_hub.recall.values import (
     RecallRequest,
 )
 
+from .embedding_models import Progress, fill_embeddings, keep_calibration
 from .index import index_lesson, index_solution
 from .lessons import lookup_error, recall_lessons
 from .outcomes import recall_outcome
 from .recalls import recall_make
+from .vocabulary import count_terms, projects_to_count
 
 __all__ = [
-    "CallableItem", "ErrorDetails", "FoundLesson", "OfferedItem", "RecallAnswer", "RecallRequest",
-    "index_lesson", "index_solution", "lookup_error", "recall_lessons", "recall_make", "recall_outcome",
+    "CallableItem",
+    "ErrorDetails",
+    "FoundLesson",
+    "OfferedItem",
+    "Progress",
+    "RecallAnswer",
+    "RecallRequest",
+    "count_terms",
+    "fill_embeddings",
+    "index_lesson",
+    "index_solution",
+    "keep_calibration",
+    "lookup_error",
+    "projects_to_count",
+    "recall_lessons",
+    "recall_make",
+    "recall_outcome",
 ]  # fmt: skip

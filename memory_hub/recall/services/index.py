@@ -1,5 +1,6 @@
-"""Upkeep of the search index: an entry's words, statement and vector, always made from the rows as they are now."""
+"""Upkeep of the search index: an entry's terms, statement and vectors, always made from the rows as they are now."""
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -7,18 +8,31 @@ from django.db import connection
 
 from memory_hub.common.clock import now
 from memory_hub.library.models import Lesson, Revision, Solution
-from memory_hub.recall.embedders import current_embedder
-from memory_hub.recall.models import Embedding, IndexEntry
-from memory_hub.recall.statements import error_statement, statement_of
-from memory_hub.recall.tokens import words
+from memory_hub.recall.candidates import scope_lexeme
+from memory_hub.recall.models import IndexEntry, IndexKind
+from memory_hub.recall.statements import TEXT_CHARACTERS, error_statement, heading_of, meaning_of
+from memory_hub.recall.tokens import terms
 
-_TEXT_CHARACTERS = 8_000
-_SET_WORDS = """
-    UPDATE recall_indexentry
-    SET words = setweight(to_tsvector('english', %s), 'A') || setweight(to_tsvector('english', %s), 'B')
-        || setweight(to_tsvector('english', %s), 'C') || setweight(to_tsvector('english', %s), 'D')
-    WHERE id = %s
-"""
+from .embedding_models import add_vectors, embedders_to_fill
+from .vocabulary import add_terms
+
+_SET_TERMS = (
+    "UPDATE recall_indexentry SET words = array_to_tsvector(%s), aside = array_to_tsvector(%s) WHERE id = %s"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What an entry says: the heading and the statement that questions are compared with, and all else aside."""
+
+    heading: str
+    statement: str
+    aside: str
+
+    @property
+    def meaning(self) -> str:
+        """What a question is compared with."""
+        return meaning_of(self.heading, self.statement)
 
 
 def index_solution(*, solution_id: UUID) -> bool:
@@ -31,16 +45,7 @@ def index_solution(*, solution_id: UUID) -> bool:
     )
     if solution is None:
         return False
-    revision = solution.approved_revision or solution.latest_revision
-    _write(
-        solution,
-        statement=solution.problem,
-        text=statement_of(solution),
-        also="\n".join([solution.applies_when, *solution.edge_cases, *solution.tags]),
-        names=f"{revision.entry_point} {revision.signature}" if revision else "",
-        code=_code_of(revision),
-        solution=solution,
-    )
+    _write(solution, IndexKind.SOLUTION, text_of_solution(solution), solution=solution)
     Solution.objects.filter(id=solution.id).update(needs_index=False)
     return True
 
@@ -50,40 +55,50 @@ def index_lesson(*, lesson_id: UUID) -> bool:
     lesson = Lesson.objects.select_for_update(of=("self",)).filter(id=lesson_id).first()
     if lesson is None:
         return False
-    statement = error_statement(lesson.exception_type, lesson.message)
-    _write(
-        lesson,
-        statement=statement,
-        text=statement,
-        also="\n".join([lesson.failing_line, lesson.applies_where]),
-        names=" ".join(str(frame) for frame in lesson.library_frames),
-        code=lesson.failing_code,
-        lesson=lesson,
-    )
+    _write(lesson, IndexKind.LESSON, text_of_lesson(lesson), lesson=lesson)
     Lesson.objects.filter(id=lesson.id).update(needs_index=False)
     return True
 
 
-def _code_of(revision: Revision | None) -> str:
-    return revision.code if revision else ""
+def text_of_solution(solution: Solution) -> Text:
+    """Return what the index keeps of a solution; its code is that of the revision which stands for it."""
+    revision = solution.approved_revision or solution.latest_revision
+    described = [solution.applies_when, *solution.edge_cases, *solution.tags]
+    return Text(heading_of(solution), solution.problem, "\n".join([*described, *_code_of(revision)]))
 
 
-def _write(
-    row: Solution | Lesson, *, statement: str, text: str, also: str, names: str, code: str, **subject: Any
-) -> None:
-    """Write the entry of a row. `statement` is what a question is compared with, `text` what it means in full."""
-    text = text[:_TEXT_CHARACTERS]
+def text_of_lesson(lesson: Lesson) -> Text:
+    """Return what the index keeps of a lesson."""
+    frames = " ".join(str(frame) for frame in lesson.library_frames)
+    aside = [lesson.cause, lesson.applies_where, frames, lesson.failing_code]
+    return Text(
+        lesson.failing_line,
+        error_statement(lesson.exception_type, lesson.message),
+        "\n".join(filter(None, aside)),
+    )
+
+
+def _code_of(revision: Revision | None) -> list[str]:
+    return [revision.entry_point, revision.signature, revision.code] if revision else []
+
+
+def _write(row: Solution | Lesson, kind: IndexKind, text: Text, **subject: Any) -> None:
     owner = {"team_id": row.team_id, "project_id": row.project_id}
     entry, _ = IndexEntry.objects.update_or_create(
-        **subject, defaults={**owner, "statement": statement[:_TEXT_CHARACTERS], "indexed_at": now()}
+        **subject,
+        defaults={
+            **owner,
+            "statement": text.statement[:TEXT_CHARACTERS],
+            "heading": text.heading[:TEXT_CHARACTERS],
+            "indexed_at": now(),
+        },
     )
-    weighted = [" ".join(words(part)) for part in (text, also, names, code)]
+    words, aside = sorted(set(terms(text.meaning))), sorted(set(terms(text.aside)))
+    scope = scope_lexeme(kind, row.project_id)
     with connection.cursor() as cursor:
-        cursor.execute(_SET_WORDS, [*weighted, entry.id])
+        cursor.execute(_SET_TERMS, [[scope, *words], [scope, *aside], entry.id])
+    add_terms(team_id=row.team_id, project_id=row.project_id, kind=kind, terms=sorted({*words, *aside}))
     # Whatever their model, vectors of what it said before would find it for the wrong questions.
     entry.embeddings.all().delete()
-    embedder = current_embedder()
-    Embedding.objects.bulk_create(
-        Embedding(**owner, entry=entry, model_id=embedder.model_id, vector=vector)
-        for vector in embedder.embed([text])
-    )
+    for embedder in embedders_to_fill():
+        add_vectors(embedder, [entry], kind)

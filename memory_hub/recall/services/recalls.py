@@ -1,7 +1,7 @@
 """One recall: ask, choose, pack, and write down what was offered and why."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from uuid import UUID
 
@@ -48,7 +48,8 @@ def recall_make(
         found = search(text=query.task, projects=[project.id])
         model_id = found.model_id
         threshold = found.threshold if query.threshold is None else query.threshold
-        ranked = [item for item in offers(actor, project, found.scored) if _passes(item, query.filters)]
+        filters = {name: _as_list(value) for name, value in query.filters.items()}
+        ranked = offers(actor, project, found.scored, filters=filters, top_k=query.top_k)
         fitting = [item for item in ranked if item.score >= threshold]
         items = [replace(item, rank=rank) for rank, item in enumerate(fitting[: query.top_k], start=1)]
         rejected = max(
@@ -106,10 +107,6 @@ def _require_sensible(query: RecallRequest) -> None:
     if unknown := sorted(set(query.filters) - set(FILTERS)):
         message = f"There is no filter {', '.join(unknown)}; there are {', '.join(FILTERS)}."
         raise InvalidInput(message, fields={"filters": message})
-
-
-def _passes(item: OfferedItem, filters: Mapping[str, str | Sequence[str]]) -> bool:
-    return all(getattr(item, name) in _as_list(wanted) for name, wanted in filters.items())
 
 
 def _as_list(value: str | Sequence[str]) -> list[str]:
