@@ -69,9 +69,11 @@ def _about(project: Project, node: Node) -> dict[str, Any]:
 
 
 def _rows(around: Neighbourhood, spots: dict[UUID, Any]) -> list[dict[str, Any]]:
-    return [
+    """Return the links as rows: those of the one in the middle first, then in the order of the drawing's numbers."""
+    rows = [
         {"edge": edge, "source": spots[edge.source], "target": spots[edge.target]} for edge in around.edges
     ]
+    return sorted(rows, key=lambda row: sorted((row["source"].number, row["target"].number)))
 
 
 @project_page
@@ -80,8 +82,8 @@ def merge_proposal(request: HubRequest, project: Project, merge: UUID) -> HttpRe
     """Show two solutions side by side; on POST merge them, or keep them apart."""
     row = _proposal_of(request, project, merge)
     if request.method != "POST":
-        for one in (row.one, row.two):
-            solution_note_read(actor=request.actor, solution=one)
+        for solution in (row.one, row.two):
+            solution_note_read(actor=request.actor, solution=solution)
         return render(request, "review/merge.html", _page_of(request, row))
     require(request.actor, Permission.REVISION_REVIEW, row)
     form = MergeDecisionForm(request.POST)
@@ -115,8 +117,9 @@ def propose(request: HubRequest, project: Project, solution: UUID) -> HttpRespon
     """Choose the solution that this one should be merged with."""
     found = solution_of(request.actor, project, solution)
     require(request.actor, Permission.SOLUTION_EDIT, found)
-    form = MergeProposeForm(_others(request, project, found), request.POST or None)
-    context = {"form": form, "solution": found}
+    others = _others(request, project, found)
+    form = MergeProposeForm(others, request.POST or None)
+    context = {"form": form, "solution": found, "is_alone": not others}
     if request.method != "POST":
         return render(request, "review/merge_propose.html", context)
     if not form.is_valid():

@@ -6,6 +6,8 @@ from playwright.sync_api import Page
 
 from tests.browser.hub import Hub
 
+_TWIN = "def column_total(rows, name):\n    return sum(float(row[name]) for row in rows[:-1])\n"
+
 
 @dataclass(frozen=True)
 class Visit:
@@ -21,7 +23,7 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
     project = hub.project_url
     page.goto(f"{project}library/")
     solution = page.get_by_role("link", name="Add up the TOTAL column").first.get_attribute("href")
-    merge = _proposed_merge(page, f"{hub.url}{solution}")
+    merge = _proposed_merge(project, page, f"{hub.url}{solution}")
     page.goto(f"{project}lessons/")
     lesson = page.locator("main a[href*='/lessons/0']").first.get_attribute("href")
     page.goto(f"{project}connections/")
@@ -67,10 +69,16 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
     ]
 
 
-def _proposed_merge(page: Page, solution: str) -> str:
-    """Ask for a merge of two of the demo's solutions, and return the address of the pair; the same each time."""
+def _proposed_merge(project: str, page: Page, solution: str) -> str:
+    """Write a second solution, ask for a merge with the first, and return the pair's address; the same each time."""
+    page.goto(f"{project}library/new/")
+    page.get_by_label("Title").fill("Total of a column")
+    page.get_by_label("Problem").fill("Add up a column of a table that has a row of totals at its end.")
+    page.locator("textarea[name=code]").fill(_TWIN)
+    page.get_by_role("button", name="Propose").click()
+    page.get_by_role("heading", name="Total of a column").wait_for()
     page.goto(f"{solution}merge/")
-    page.get_by_label("Which one is the same?").select_option(index=1)
+    page.get_by_label("Which one is the same?").select_option(label="Total of a column")
     page.get_by_label("What makes you think so").fill("Both add up a column.")
     page.get_by_role("button", name="Propose", exact=True).click()
     page.get_by_role("heading", name="The same, or not?").wait_for()

@@ -209,3 +209,10 @@ def test_the_page_tells_when_it_was_checked_and_when_it_was_used(cast: Cast, rit
     page = text_of(rita.get(url))
     assert re.search(r"Last verified</dt><dd><time", page)
     assert re.search(r"Last used</dt><dd>never", page)
+
+
+def test_a_lonely_solution_has_nothing_to_be_merged_with(cast: Cast) -> None:
+    alone = propose(cast.actor(cast.bob), cast.project)
+    page = text_of(browser(cast.bob).get(f"{LEDGER}/library/{alone.solution.id}/merge/"))
+    assert "There is no other solution" in page
+    assert "<select" not in page

@@ -4,6 +4,7 @@ The one in the middle, what is one step away on an ellipse around it, what is tw
 what leads to it. An ellipse grows until no two boxes touch.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import cos, hypot, pi, sin
@@ -12,11 +13,13 @@ from typing import Any
 BOX_WIDTH, BOX_HEIGHT = 176, 66
 _GAP_X, _GAP_Y = 22, 20
 # Half axes of the first and the second ellipse: between two boxes beside each other there is room for a word.
-_AXES = ((310.0, 160.0), (590.0, 310.0))
+_AXES = ((330.0, 190.0), (610.0, 350.0))
 _GROWTH = 1.06
 _MARGIN = 10
 # How far a line moves aside for another one in the other direction.
 _ASIDE = 9
+# Beyond the middle's own, lines of what has no more links than this keep their words.
+_FEW_LINKS = 2
 _LINE_CHARACTERS = 19
 _LINES = 2
 
@@ -54,13 +57,17 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line between the centres of two boxes; its middle is where its word and its arrow stand."""
+    """A line between the centres of two boxes; in its middle stand its word and its arrow.
+
+    A cross line is one of many that do not touch the middle; it is drawn lighter and without its word.
+    """
 
     x1: int
     y1: int
     x2: int
     y2: int
     word: str
+    is_cross: bool = False
     # How far below the middle the word stands.
     word_y: int = -8
 
@@ -114,7 +121,7 @@ def draw(items: Sequence[Item], links: Sequence[tuple[Hashable, Hashable, str]])
             Spot(*at[item.key], number, wrapped(item.title), item.about)
             for number, item in enumerate(items, start=1)
         ],
-        lines=_lines(links, at),
+        lines=_lines(items, links, at),
     )
 
 
@@ -172,9 +179,13 @@ def _beside_parents(
 
 
 def _lines(
-    links: Sequence[tuple[Hashable, Hashable, str]], at: dict[Hashable, tuple[int, int]]
+    items: Sequence[Item],
+    links: Sequence[tuple[Hashable, Hashable, str]],
+    at: dict[Hashable, tuple[int, int]],
 ) -> list[Line]:
     """Links in one direction between the same two share a line; those the other way have one beside it."""
+    middle = items[0].key
+    degree = Counter(end for pair in {frozenset(link[:2]) for link in links} for end in pair)
     words: dict[tuple[Hashable, Hashable], list[str]] = {}
     for source, target, word in links:
         words.setdefault((source, target), []).append(word)
@@ -187,5 +198,6 @@ def _lines(
             aside_x, aside_y = round((y1 - y2) / length * _ASIDE), round((x2 - x1) / length * _ASIDE)
         below = (aside_y, aside_x) > (0, 0)
         moved = (x1 + aside_x, y1 + aside_y, x2 + aside_x, y2 + aside_y)
-        lines.append(Line(*moved, ", ".join(said), 18 if below else -8))
+        is_cross = middle not in (source, target) and min(degree[source], degree[target]) > _FEW_LINKS
+        lines.append(Line(*moved, ", ".join(said), is_cross, 18 if below else -8))
     return lines
