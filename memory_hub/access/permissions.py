@@ -79,6 +79,8 @@ class Permission(StrEnum):
     REVISION_REVIEW = "revision:review"
     SOLUTION_RATE = "solution:rate"
     RECALL = "recall:make"
+    GAP_RECORD = "gap:record"
+    GAP_CLOSE = "gap:close"
     TEAM_READ = "team:read"
     TEAM_MANAGE = "team:manage"
     TEAM_OWN = "team:own"
@@ -107,6 +109,8 @@ PROJECT_PERMISSIONS: Mapping[Permission, tuple[Role, Scope]] = {
     Permission.REVISION_REVIEW: (Role.REVIEWER, Scope.REVIEW),
     Permission.SOLUTION_RATE: (Role.CONTRIBUTOR, Scope.PROPOSE),
     Permission.RECALL: (Role.VIEWER, Scope.RECALL),
+    Permission.GAP_RECORD: (Role.VIEWER, Scope.RECALL),
+    Permission.GAP_CLOSE: (Role.CONTRIBUTOR, Scope.PROPOSE),
 }
 
 TEAM_PERMISSIONS: Mapping[Permission, tuple[TeamRole, Scope]] = {

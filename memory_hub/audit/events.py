@@ -56,6 +56,9 @@ class Event(StrEnum):
     LESSON_DELETED = "lesson:deleted"
     RECALLED = "recall:made"
     RECALL_OUTCOME = "recall:outcome_reported"
+    GAP_RECORDED = "gap:recorded"
+    GAP_CLOSED = "gap:closed"
+    GAP_DISMISSED = "gap:dismissed"
     CODE_READ = "solution:read"
 
     @property
@@ -120,5 +123,8 @@ _SENTENCES = {
     Event.LESSON_DELETED: "deleted the lesson",
     Event.RECALLED: "recalled from memory",
     Event.RECALL_OUTCOME: "reported on what was recalled",
+    Event.GAP_RECORDED: "recorded the gap",
+    Event.GAP_CLOSED: "closed the gap",
+    Event.GAP_DISMISSED: "dismissed the gap",
     Event.CODE_READ: "read the code of",
 }

@@ -1,4 +1,6 @@
-"""What can be said of a piece of code without running it: that it can be kept, and what its entry point takes."""
+"""What can be said of a piece of code without running it: that it can be kept, what its entry point takes,
+and which libraries it imports.
+"""
 
 import ast
 import sys
@@ -71,6 +73,24 @@ def guess_entry_point(code: str) -> str:
     """Return the name of the only top-level function, or nothing where there is none or a choice."""
     names = top_level_functions(code)
     return names[0] if len(names) == 1 else ""
+
+
+def imported_libraries(code: str) -> list[str]:
+    """Return the top-level modules that the code imports anywhere, lower-case, in order of name.
+
+    Empty where it does not parse. Relative imports name no library.
+    """
+    try:
+        tree = _parse(code)
+    except InvalidInput:
+        return []
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return sorted({name.lower() for name in found})
 
 
 def _parse(code: str) -> ast.Module:

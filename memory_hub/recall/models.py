@@ -1,5 +1,6 @@
 """The search index, and the record of what was recalled and what became of it."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
@@ -34,6 +35,8 @@ class IndexEntry(OwnedByProject):
     words = SearchVectorField()
     # Terms of what stands aside: when it applies, edge cases, tags, names, code.
     aside = SearchVectorField(null=True)
+    # Libraries that the code of the standing revision imports (code_facts.imported_libraries); null until indexed anew.
+    imports = ArrayField(models.CharField(max_length=100), null=True)
     indexed_at = models.DateTimeField()
 
     class Meta(OwnedByProject.Meta):
@@ -164,3 +167,49 @@ class RecallItem(OwnedByProject):
     class Meta(OwnedByProject.Meta):
         ordering = ["rank"]
         constraints = [models.UniqueConstraint(fields=["recall", "rank"], name="recall_item_rank_once")]
+
+
+class Gap(OwnedByProject):
+    """Something that was asked and that the project has no answer to, until somebody closes it."""
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        CLOSED = "closed"
+        DISMISSED = "dismissed"
+
+    question = models.TextField(blank=True)
+    # {name: [value]} of query_words, as they stood beside the question
+    filters = models.JSONField(default=dict)
+    # SHA-256 of question and filters, however spaced and capitalised: the same question counts up.
+    question_hash = models.CharField(max_length=64)
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    times = models.PositiveIntegerField(default=1)
+    last_asked_at = models.DateTimeField(default=now)
+    # What answers it now, where it was closed with that.
+    solution = models.ForeignKey(Solution, on_delete=models.SET_NULL, null=True, related_name="+")
+    closed_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    closed_at = models.DateTimeField(null=True)
+    note = models.TextField(blank=True)
+
+    class Meta(OwnedByProject.Meta):
+        ordering = ["-last_asked_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "question_hash"], condition=models.Q(state="open"), name="gap_open_once"
+            )
+        ]
+        indexes = [models.Index(fields=["project", "state", "-last_asked_at"], name="gap_of_project")]
+
+    def __str__(self) -> str:
+        return self.question[:80] or "a question of filters alone"
+
+
+class GapAsker(OwnedByProject):
+    """One person who asked what a gap asks; each once."""
+
+    gap = models.ForeignKey(Gap, on_delete=models.CASCADE, related_name="askers")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+
+    class Meta(OwnedByProject.Meta):
+        constraints = [models.UniqueConstraint(fields=["gap", "user"], name="gap_asker_once")]

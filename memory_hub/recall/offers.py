@@ -6,17 +6,15 @@ from uuid import UUID
 
 from memory_hub.access.actor import Actor
 from memory_hub.access.models import Project, RecallPolicy
-from memory_hub.library.models import Revision, Solution
+from memory_hub.library.graph import neighbours
+from memory_hub.library.models import Link, Revision, Solution
 from memory_hub.library.selectors import qualities_of_revisions
 
 from .ranking import Scored, rank_value, reason_of
 from .statements import statement_of
 from .values import OfferedItem
+from .worth import Place, worth_of, worth_parts
 
-# What the two signals are worth, 0 to 1, before evidence speaks.
-_STATUS_WORTH = {Revision.Status.APPROVED: 1.0, Revision.Status.CANDIDATE: 0.4}
-_VERIFICATION_WORTH = {"passed": 1.0, "stale": 0.6, "unverified": 0.4, "failed": 0.0}
-_NO_EVIDENCE_WORTH = 0.5
 _READ_AT_ONCE = 12
 
 
@@ -49,12 +47,13 @@ def offers(
     *,
     filters: Mapping[str, Collection[str]],
     top_k: int,
+    place: Place,
 ) -> list[OfferedItem]:
     """Return at least the best `top_k` that may be offered of these candidates (best first), in the order of relevance
     and, within it, worth.
 
     filters: what a revision must be, by "kind", "status" or "verification". Candidates are read a few at a time, until
-    worth could not lift any further one among the best.
+    worth could not lift any further one among the best. place: where it is to be used.
     """
     served: list[_Served] = []
     for start in range(0, len(scored), _READ_AT_ONCE):
@@ -62,9 +61,11 @@ def offers(
         best = sorted((item.value for item in served), reverse=True)
         if len(best) >= top_k and best[top_k - 1] >= rank_value(few[0].score, 1.0):
             break
-        served += _served(actor, project, few, filters)
+        served += _served(actor, project, few, filters, place)
+    relevance = {item.revision.id: rank for rank, item in enumerate(served, start=1)}
     served.sort(key=lambda item: -item.value)
-    return [_item(rank, item) for rank, item in enumerate(served, start=1)]
+    served = _with_successors(actor, project, served, filters, place, top_k)
+    return [_item(rank, item, relevance.get(item.revision.id)) for rank, item in enumerate(served, start=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,20 @@ class _Served:
     found: Scored
     solution: Solution
     revision: Revision
-    worth: float
+    worth_parts: Mapping[str, float]
+    reason: str
 
     @property
     def value(self) -> float:
-        return rank_value(self.found.score, self.worth)
+        return rank_value(self.found.score, worth_of(self.worth_parts))
 
 
 def _served(
-    actor: Actor, project: Project, scored: Sequence[Scored], filters: Mapping[str, Collection[str]]
+    actor: Actor,
+    project: Project,
+    scored: Sequence[Scored],
+    filters: Mapping[str, Collection[str]],
+    place: Place,
 ) -> list[_Served]:
     solutions = _visible(actor, project, [item.candidate.solution_id for item in scored])
     chosen: list[tuple[Scored, Solution, Revision]] = []
@@ -91,9 +97,44 @@ def _served(
             chosen.append((item, solution, revision))
     qualities = qualities_of_revisions(actor, [revision.id for _, _, revision in chosen])
     return [
-        _Served(item, solution, revision, _worth(revision, qualities[revision.id].score))
+        _Served(
+            item,
+            solution,
+            revision,
+            worth_parts(solution, revision, qualities[revision.id], place),
+            reason_of(item),
+        )
         for item, solution, revision in chosen
     ]
+
+
+def _with_successors(
+    actor: Actor,
+    project: Project,
+    served: Sequence[_Served],
+    filters: Mapping[str, Collection[str]],
+    place: Place,
+    top_k: int,
+) -> list[_Served]:
+    """Put what supersedes one of the best before it: whoever finds the old one is led to the new one."""
+    known = {item.solution.id for item in served}
+    links = neighbours(actor, [item.solution.id for item in served[:top_k]], [Link.Kind.SUPERSEDES])
+    found: list[_Served] = []
+    for item in served:
+        for link in links.get(item.solution.id, ()):
+            successor = link.solution
+            revision = None if link.outgoing else offered_revision(successor, project.recall_policy)
+            if revision is None or successor.id in known or successor.project_id != project.id:
+                continue
+            if _passes(successor, revision, filters):
+                known.add(successor.id)
+                quality = qualities_of_revisions(actor, [revision.id])[revision.id]
+                parts = worth_parts(successor, revision, quality, place)
+                found.append(
+                    _Served(item.found, successor, revision, parts, f"Supersedes “{item.solution.title}”.")
+                )
+        found.append(item)
+    return found
 
 
 def _passes(solution: Solution, revision: Revision, filters: Mapping[str, Collection[str]]) -> bool:
@@ -110,22 +151,15 @@ def _visible(actor: Actor, project: Project, ids: Iterable[UUID | None]) -> dict
     return {solution.id: solution for solution in rows}
 
 
-def _worth(revision: Revision, quality: float | None) -> float:
-    parts = (
-        _STATUS_WORTH.get(Revision.Status(revision.status), 0.0),
-        _VERIFICATION_WORTH[revision.verification],
-        _NO_EVIDENCE_WORTH if quality is None else quality,
-    )
-    return sum(parts) / len(parts)
-
-
-def _item(rank: int, item: _Served) -> OfferedItem:
+def _item(rank: int, item: _Served, rank_without_worth: int | None) -> OfferedItem:
     found, solution, revision = item.found, item.solution, item.revision
     return OfferedItem(
         rank=rank,
         score=round(found.score, 4),
-        score_parts={name: round(value, 4) for name, value in {**found.parts, "worth": item.worth}.items()},
-        reason=reason_of(found),
+        rank_without_worth=rank_without_worth,
+        score_parts=_rounded({**found.parts, "worth": worth_of(item.worth_parts)}),
+        worth_parts=_rounded(item.worth_parts),
+        reason=item.reason,
         solution_id=str(solution.id),
         revision_id=str(revision.id),
         title=solution.title,
@@ -143,3 +177,7 @@ def _item(rank: int, item: _Served) -> OfferedItem:
         failed=[f"{item['exception_type']}: {item['message']}" for item in solution.failed_alternatives],
         run_id=str(revision.author_run_id) if revision.author_run_id else None,
     )
+
+
+def _rounded(parts: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in parts.items()}

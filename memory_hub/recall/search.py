@@ -9,6 +9,7 @@ from django.db import connection
 
 from memory_hub.common.text import storable
 
+from .among import candidates_among
 from .candidates import BUDGET, plan, quoted
 from .embedders import embed_query
 from .features import Query, Vocabulary, asked_terms, prepare
@@ -36,10 +37,19 @@ class Found:
     model_id: str
 
 
-def search(*, text: str, projects: Sequence[UUID], kind: Kind = "solution") -> Found:
+def search(
+    *,
+    text: str,
+    projects: Sequence[UUID],
+    kind: Kind = "solution",
+    among: Sequence[UUID] | None = None,
+    arm_size: int = ARM_SIZE,
+) -> Found:
     """Return candidates for a text in these of the acting person's projects.
 
-    Call within acting_as: the database itself intersects `projects` with the actor's.
+    among: only these solutions or lessons, each of which is compared; None for all that the projects have. arm_size:
+    how many candidates words, what stands aside, and meaning bring each. Call within acting_as: the database itself
+    intersects `projects` with the actor's.
     """
     text = storable(text[:_QUERY_CHARACTERS])
     task = bare(text)
@@ -47,7 +57,15 @@ def search(*, text: str, projects: Sequence[UUID], kind: Kind = "solution") -> F
     vector = embed_query(embedder, task)
     vocabulary, aside = _known(projects, kind, asked_terms(task))
     query = prepare(task, vocabulary, usage())
-    candidates = _candidates(projects, kind, query, vocabulary, aside, vector, embedder.model_id)
+    if among is None:
+        candidates = _candidates(
+            projects, kind, query, vocabulary, aside, vector, embedder.model_id, arm_size
+        )
+    else:
+        candidates = candidates_among(
+            kind=kind, ids=among, weights=_looked_for(query), vector=vector, model_id=embedder.model_id,
+            arm_size=arm_size,
+        )  # fmt: skip
     written = {stem(word): word for word in reversed(words(task))}
     ranked = rank(query, text, written, candidates, with_vector=vector is not None)
     model_id = embedder.model_id if vector is not None else ""
@@ -74,13 +92,19 @@ def _known(projects: Sequence[UUID], kind: Kind, asked: Sequence[str]) -> tuple[
     return Vocabulary(max(stored, *documents.values(), 0), documents, likes), aside
 
 
-def _candidates(
-    projects: Sequence[UUID], kind: Kind, query: Query, vocabulary: Vocabulary, aside: dict[str, int],
-    vector: Sequence[float] | None, model_id: str,
-) -> list[Candidate]:  # fmt: skip
+def _looked_for(query: Query) -> dict[str, float]:
+    """Return the terms to look up with their weights: those of the question, and those spelt like unknown ones."""
     weights = dict(query.weights)
     for term, likes in query.likes.items():
         weights.update({other: weights.get(term, 0.0) * likeness for other, likeness in likes.items()})
+    return weights
+
+
+def _candidates(
+    projects: Sequence[UUID], kind: Kind, query: Query, vocabulary: Vocabulary, aside: dict[str, int],
+    vector: Sequence[float] | None, model_id: str, arm_size: int,
+) -> list[Candidate]:  # fmt: skip
+    weights = _looked_for(query)
     looked_up = plan(list(weights), vocabulary.documents, aside, vocabulary.stored)
     asked = list(weights)
     with connection.cursor() as cursor:
@@ -89,7 +113,7 @@ def _candidates(
             " %s::real[], %s::halfvec, %s, %s, %s, %s)",
             [
                 list(projects), kind, looked_up.in_words, looked_up.in_aside, [quoted(term) for term in asked],
-                list(weights.values()), None if vector is None else str(vector), model_id, ARM_SIZE, 2 * BUDGET,
+                list(weights.values()), None if vector is None else str(vector), model_id, arm_size, 2 * BUDGET,
                 FEW_VECTORS,
             ],
         )  # fmt: skip

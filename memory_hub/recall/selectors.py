@@ -1,28 +1,23 @@
-"""Reads of the recall room: what was recalled, what is known of an error, and what people find when they search."""
+"""Reads of the recall room: what was recalled, what is known of an error."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from uuid import UUID
-
-from django.db.models import Q
 
 from memory_hub.access.actor import Actor
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import can, require
 from memory_hub.common.errors import NotFound
-from memory_hub.common.text import storable
 from memory_hub.library.fingerprint import error_fingerprint, normalised_message
 from memory_hub.library.models import Lesson, Solution
-from memory_hub.runs.models import Run
 
 from .errors import ParsedError
 from .lesson_features import ErrorParts
 from .lesson_ranking import RankedLesson, rank_lessons, reason_of_lesson
 from .models import Recall
-from .ranking import Scored, reason_of
-from .search import Found, search
+from .ranking import Scored
+from .search import search
 from .statements import error_statement
 from .values import FoundLesson
 
@@ -32,27 +27,7 @@ from .values import FoundLesson
 LESSON_THRESHOLD = 0.6
 # What comes nearest is shown from half of the score that fits: less is no help.
 _NEAREST_SHARE = 0.5
-_NEAREST_SHOWN = 3
-_RUNS_SHOWN = 5
-_RUN_WORDS = 8
 _PLACEHOLDER = re.compile(r"<\w+>|\W+")
-
-
-@dataclass(frozen=True, slots=True)
-class FoundSolution:
-    """A solution, how well it fits and why."""
-
-    solution: Solution
-    score: float
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class FoundSolutions:
-    """The solutions that fit, best first; where none does, those that come nearest."""
-
-    fitting: Sequence[FoundSolution]
-    nearest: Sequence[FoundSolution]
 
 
 def recall_get(actor: Actor, recall_id: UUID) -> Recall:
@@ -90,7 +65,7 @@ def search_errors(actor: Actor, projects: Sequence[Project], error: ParsedError)
 
     A person can judge: so lessons on the same message follow whose program is another, and those that come near.
     """
-    found = _ranked_lessons(actor, _readable(actor, projects), error)
+    found = _ranked_lessons(actor, readable(actor, projects), error)
     fingerprint = error_fingerprint(error.exception_type, error.message, error.library_frames)
     says_much = _says_much(error.message)
     return [
@@ -130,50 +105,6 @@ def _on_error(lesson: Lesson, ranked: RankedLesson) -> FoundLesson:
     return FoundLesson(lesson, round(ranked.score, 4), parts, reason_of_lesson(ranked.parts))
 
 
-def search_lessons(actor: Actor, projects: Sequence[Project], text: str) -> list[FoundLesson]:
-    """Return the lessons that fit a question in words, open ones too."""
-    ids = _readable(actor, projects)
-    found = search(text=text, projects=ids, kind="lesson")
-    return [
-        _found_lesson(lesson, scored, reason_of(scored))
-        for lesson, scored in _lessons(actor, ids, _fitting(found))
-    ]
-
-
-def search_solutions(
-    actor: Actor, projects: Sequence[Project], text: str, *, kind: str = "", status: str = "", check: str = ""
-) -> FoundSolutions:
-    """Return the solutions that fit a text, whatever their status; archived ones only where `status` asks for them.
-
-    What has every word of the text fits as well, however little else they share: that is how people search.
-    kind, status and check (a verification) narrow to what a list of the library shows of a solution.
-    """
-    ids = _readable(actor, projects)
-    found = search(text=text, projects=ids)
-    rows = (
-        Solution.objects.visible_to(actor)
-        .filter(project_id__in=ids, latest_revision__isnull=False)
-        .select_related("approved_revision", "latest_revision", "author", "project__team")
-        .in_bulk([item.candidate.solution_id for item in found.scored])
-    )
-    wanted = {id_: row for id_, row in rows.items() if _is_wanted(row, kind=kind, status=status, check=check)}
-    fitting = _found_solutions(wanted, _fitting(found))
-    if fitting:
-        return FoundSolutions(fitting, [])
-    near = [item for item in found.scored if item.score >= found.threshold * _NEAREST_SHARE]
-    return FoundSolutions([], _found_solutions(wanted, near)[:_NEAREST_SHOWN])
-
-
-def search_runs(actor: Actor, projects: Sequence[Project], text: str) -> list[Run]:
-    """Return the latest runs whose task has every word of a short question."""
-    ids = [project.id for project in projects if can(actor, Permission.RUN_READ, project)]
-    wanted = Q()
-    for word in storable(text).split()[:_RUN_WORDS]:
-        wanted &= Q(task__icontains=word)
-    rows = Run.objects.visible_to(actor).filter(wanted, project_id__in=ids)
-    return list(rows.select_related("starter", "connection", "project__team").order_by("-id")[:_RUNS_SHOWN])
-
-
 def shown_status(solution: Solution) -> str:
     """Return the status under which people see a solution: archived, or that of the revision that stands for it."""
     if solution.archived_at is not None:
@@ -195,12 +126,9 @@ def _recall(actor: Actor, recall_id: UUID) -> Recall:
     return found
 
 
-def _readable(actor: Actor, projects: Sequence[Project]) -> list[UUID]:
+def readable(actor: Actor, projects: Sequence[Project]) -> list[UUID]:
+    """Return the ids of those of the projects whose library the actor may read."""
     return [project.id for project in projects if can(actor, Permission.LIBRARY_READ, project)]
-
-
-def _fitting(found: Found) -> list[Scored]:
-    return [item for item in found.scored if item.score >= found.threshold or item.has_every_word]
 
 
 def _lessons(actor: Actor, projects: Sequence[UUID], scored: Sequence[Scored]) -> list[tuple[Lesson, Scored]]:
@@ -212,29 +140,6 @@ def _lessons(actor: Actor, projects: Sequence[UUID], scored: Sequence[Scored]) -
     )
     pairs = [(rows.get(item.candidate.lesson_id), item) for item in scored]
     return [(lesson, item) for lesson, item in pairs if lesson is not None]
-
-
-def _found_lesson(lesson: Lesson, scored: Scored, reason: str) -> FoundLesson:
-    parts = {name: round(value, 4) for name, value in scored.parts.items()}
-    return FoundLesson(lesson, round(scored.score, 4), parts, reason)
-
-
-def _found_solutions(rows: dict[UUID, Solution], scored: Sequence[Scored]) -> list[FoundSolution]:
-    pairs = [(rows.get(item.candidate.solution_id), item) for item in scored]  # type: ignore[arg-type]
-    return [
-        FoundSolution(solution, round(item.score, 4), reason_of(item))
-        for solution, item in pairs
-        if solution is not None
-    ]
-
-
-def _is_wanted(solution: Solution, *, kind: str, status: str, check: str) -> bool:
-    shown = shown_status(solution)
-    if shown == "archived" and status != "archived":
-        return False
-    revision = solution.approved_revision or solution.latest_revision
-    verification = revision.verification if revision else ""
-    return kind in ("", solution.kind) and status in ("", shown) and check in ("", verification)
 
 
 def _says_much(message: str) -> bool:

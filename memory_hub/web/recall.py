@@ -1,35 +1,44 @@
-"""The search pages: over all of a person's projects, and within one. A question, a name, or a pasted traceback."""
+"""The search pages: over all of a person's projects, and within one. A question, a name, filters, or a traceback."""
 
-from collections import defaultdict
-from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
-from memory_hub.access.actor import Actor
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
-from memory_hub.access.policy import can, require
+from memory_hub.access.policy import require
 from memory_hub.access.selectors import my_projects
-from memory_hub.library.filters import SolutionFilter
-from memory_hub.library.models import Solution
-from memory_hub.recall import selectors
+from memory_hub.recall import browse
 from memory_hub.recall.errors import looks_like_error, parse_traceback
-from memory_hub.recall.values import FoundLesson
+from memory_hub.recall.query_words import Filters, pairs_of, parse, read_parameters, together
+from memory_hub.recall.selectors import search_errors
 
+from . import gaps
 from .answers import url_in
-from .library_context import rows_of
 from .run_context import run_row
+from .search_context import (
+    address,
+    chips,
+    fields,
+    gap_targets,
+    lesson_row,
+    listed_lesson_row,
+    listed_rows,
+    run_new_url,
+    solution_rows,
+)
 from .shell import HubRequest, page, project_page
 
-_QUERY_CHARACTERS = 8_000
+QUERY_CHARACTERS = 8_000
 _RESULTS = 30
-_FILTERS = ("kind", "status", "verification")
+_PAGE_SIZE = 25
+_LISTED_LESSONS = 10
+# So many filters are each left out in turn, to see what one keeps away.
+_RELAXED = 6
 
 
 @page
@@ -48,110 +57,86 @@ def project_search(request: HubRequest, project: Project) -> HttpResponse:
 
 
 def _search(request: HubRequest, projects: list[Project], url: str) -> HttpResponse:
-    text = request.GET.get("q", "").strip()[:_QUERY_CHARACTERS]
-    filters = [_filter(name, request.GET.get(name, "")) for name in _FILTERS]
+    asked = parse(request.GET.get("q", "").strip()[:QUERY_CHARACTERS])
+    given, left_out = read_parameters(
+        (name, value) for name, values in request.GET.lists() for value in values
+    )
+    filters = together(asked.filters, given)
+    is_asked = bool(asked.words or filters)
     context: dict[str, Any] = {
-        "q": text,
+        "q": asked.words,
         "url": url,
-        "filters": filters,
-        "clear_url": f"{url}?{urlencode({'q': text})}",
-        "is_filtered": any(item["value"] for item in filters),
-        "everywhere_url": _everywhere(request, text),
-        "run_new_url": _run_new_url(request.actor, request.project),
+        "notes": [*asked.notes, *left_out],
+        "fields": fields(filters, projects),
+        "chips": chips(url, asked.words, filters),
+        "clear_url": address(url, asked.words),
+        "everywhere_url": address(reverse("search"), asked.words, filters) if request.project else "",
+        "is_asked": is_asked,
     }
-    if text:
-        wanted = {item["name"]: item["value"] for item in filters}
-        context |= _results(request.actor, projects, text, wanted)
+    if is_asked and asked.words:
+        context |= _found(request, projects, asked.words, filters)
+    elif is_asked:
+        context |= _listed(request, projects, filters)
+    if is_asked and not context["solutions"] and not context["lessons"]:
+        context |= _help(request, projects, url, asked.words, filters)
     return render(request, "recall/search.html", context)
 
 
-def _results(actor: Actor, projects: list[Project], text: str, wanted: dict[str, str]) -> dict[str, Any]:
+def _found(request: HubRequest, projects: list[Project], text: str, filters: Filters) -> dict[str, Any]:
+    """Return what fits words, within the filters, best first."""
+    actor = request.actor
     error = parse_traceback(text) if looks_like_error(text) else None
     is_error = error is not None and bool(error.exception_type)
-    found = selectors.search_solutions(
-        actor,
-        projects,
-        text,
-        kind=wanted["kind"],
-        status=wanted["status"],
-        check=wanted["verification"],
-    )
+    found = browse.search_solutions(actor, projects, text, filters)
     if error is not None and is_error:
-        lessons = selectors.search_errors(actor, projects, error)
+        lessons = browse.lessons_that_pass(actor, projects, search_errors(actor, projects, error), filters)
     else:
-        lessons = selectors.search_lessons(actor, projects, text)
-    runs = [] if is_error else selectors.search_runs(actor, projects, text)
+        lessons = browse.search_lessons(actor, projects, text, filters)
+    runs = [] if is_error else browse.search_runs(actor, projects, text, filters)
     several = len(projects) > 1
     return {
         "is_error": is_error,
         "error": error,
-        "solutions": _solution_rows(actor, found.fitting[:_RESULTS], several=several),
-        "nearest": [] if lessons else _solution_rows(actor, found.nearest, several=several),
-        "lessons": [_lesson_row(lesson, several=several) for lesson in lessons[:_RESULTS]],
+        "is_partial": found.is_partial,
+        "most": browse.MOST,
+        "solutions": solution_rows(actor, found.fitting[:_RESULTS], several=several),
+        "nearest": [] if lessons else solution_rows(actor, found.nearest, several=several),
+        "lessons": [lesson_row(lesson, text, several=several) for lesson in lessons[:_RESULTS]],
         "runs": [run_row(run.project, run) for run in runs],
     }
 
 
-def _solution_rows(
-    actor: Actor, found: Sequence[selectors.FoundSolution], *, several: bool
-) -> list[dict[str, Any]]:
-    """Return the rows of the library's list, each with how well it fits and why, in the order found."""
-    of_project: defaultdict[Project, list[Solution]] = defaultdict(list)
-    for item in found:
-        of_project[item.solution.project].append(item.solution)
-    rows: dict[UUID, dict[str, Any]] = {}
-    for project, solutions in of_project.items():
-        for solution, row in zip(solutions, rows_of(actor, project, solutions), strict=True):
-            rows[solution.id] = row
-    return [
-        rows[item.solution.id]
-        | {
-            "score": item.score,
-            "reason": item.reason,
-            "kind": _placed(rows[item.solution.id]["kind"], item.solution.project, several=several),
-        }
-        for item in found
-    ]
-
-
-def _lesson_row(found: FoundLesson, *, several: bool) -> dict[str, Any]:
-    lesson = found.lesson
+def _listed(request: HubRequest, projects: list[Project], filters: Filters) -> dict[str, Any]:
+    """Return what passes the filters where there are no words: solutions, newest first, and the lessons on an error."""
+    actor, several = request.actor, len(projects) > 1
+    rows = browse.list_solutions(actor, projects, filters)
+    found = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page"))
+    lessons = browse.list_lessons(actor, projects, filters)[:_LISTED_LESSONS] if "error" in filters else []
     return {
-        "lesson": lesson,
-        "url": url_in(lesson.project, "lesson", lesson.id),
-        "score": found.score,
-        "reason": found.reason,
-        "place": _placed("", lesson.project, several=several),
+        "page": found,
+        "solutions": listed_rows(actor, list(found.object_list), several=several),
+        "lessons": [listed_lesson_row(lesson, several=several) for lesson in lessons],
     }
 
 
-def _placed(kind: str, project: Project, *, several: bool) -> str:
-    """Return the kind, and where several projects are searched, in which one it is."""
-    return ", ".join(part for part in (project.path if several else "", kind) if part)
-
-
-def _filter(name: str, value: str) -> dict[str, Any]:
-    """Return a filter of the library's list as the form shows it; a value that it does not know filters nothing."""
-    known = SolutionFilter.base_filters[name]
-    choices = list(known.extra["choices"])
+def _help(
+    request: HubRequest, projects: list[Project], url: str, text: str, filters: Filters
+) -> dict[str, Any]:
+    """Return what helps on where nothing was found: the filter that kept results away, a run, a gap to record."""
+    relaxed = []
+    for pair in pairs_of(filters)[:_RELAXED]:
+        item = browse.kept_away(request.actor, projects, text, filters, pair)
+        if item.count:
+            relaxed.append(
+                {"text": f"{item.name}:{item.value}", "count": item.count, "url": address(url, text, filters, pair)}
+            )  # fmt: skip
     return {
-        "name": name,
-        "label": known.label,
-        "choices": choices,
-        "value": value if value in dict(choices) else "",
+        "kept_away": relaxed,
+        "run_new_url": run_new_url(request.actor, request.project),
+        "gap_targets": gap_targets(request.actor, projects, filters),
+        "gap_question": gaps.as_asked(text, filters),
     }
-
-
-def _everywhere(request: HubRequest, text: str) -> str:
-    """Return the address of the same search over all projects; empty on that page itself."""
-    return f"{reverse('search')}?{urlencode({'q': text})}" if request.project else ""
-
-
-def _run_new_url(actor: Actor, project: Project | None) -> str:
-    if project is None or not can(actor, Permission.RUN_START, project):
-        return ""
-    return url_in(project, "run_new")
 
 
 urlpatterns = [path("search/", search, name="search")]
-project_urlpatterns = [path("search/", project_search, name="project_search")]
+project_urlpatterns = [path("search/", project_search, name="project_search"), *gaps.urlpatterns]

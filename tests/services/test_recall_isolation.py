@@ -10,11 +10,12 @@ from memory_hub.access.actor import acting_as, as_system
 from memory_hub.access.permissions import Role, Scope
 from memory_hub.common.errors import NotFound, PermissionDenied
 from memory_hub.library.models import Revision
+from memory_hub.recall.browse import search_runs, search_solutions
 from memory_hub.recall.embedders import configured_embedder, embed_query
 from memory_hub.recall.errors import parse_traceback
 from memory_hub.recall.models import Embedding, IndexEntry, Recall, Term
 from memory_hub.recall.search import search
-from memory_hub.recall.selectors import recall_get, search_errors, search_runs, search_solutions
+from memory_hub.recall.selectors import recall_get, search_errors
 from memory_hub.recall.services import lookup_error, recall_outcome
 from memory_hub.recall.values import ErrorDetails
 from tests.cast import Cast

@@ -156,6 +156,8 @@ PAGES = [
     Row("search", "get", PERSON),
     *page("project", V),
     *page("project_search", V),
+    *page("gaps", V, post=V, payload=lambda _: {"q": "Fold a fitted sheet lib:pandas"}),
+    *page("gap", V, "gap", post=C, payload=lambda o: {"decision": "close", "solution": o["solution"]}),
     *page("library", V),
     *page("solution_new", C, post=C, payload=lambda _: SOLUTION),
     *page("solution", V, "solution"),

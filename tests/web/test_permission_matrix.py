@@ -20,7 +20,8 @@ from memory_hub.library.drafts import NewLesson
 from memory_hub.library.services.lessons import lesson_record
 from memory_hub.library.services.merge_proposals import merge_propose
 from memory_hub.library.services.solutions import solution_archive
-from memory_hub.recall.services import RecallRequest, recall_make
+from memory_hub.recall.query_words import parse
+from memory_hub.recall.services import RecallRequest, gap_record, recall_make
 from memory_hub.runs.models import Connection, Run
 from memory_hub.runs.services import connection_create, run_start
 from tests.cast import PASSWORD, Cast, make_cast
@@ -76,6 +77,7 @@ def objects(cast: Cast, otto: User) -> Objects:
         recall = recall_make(
             actor=alice, project=project, query=RecallRequest(task="Add up the amounts")
         ).recall
+        gap = gap_record(actor=otto_, project=project, asked=parse("Fold a fitted sheet"))
         merge = merge_propose(actor=otto_, solution=proposed.solution, other=unchecked.solution)
         solution = proposed.solution
         solution.refresh_from_db()
@@ -98,6 +100,7 @@ def objects(cast: Cast, otto: User) -> Objects:
             "key": str(ApiKey.objects.get(prefix=key.split("_")[1]).id),
             "recall": str(recall.id),
             "merge": str(merge.id),
+            "gap": str(gap.id),
         }
 
 

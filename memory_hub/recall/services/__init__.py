@@ -10,6 +10,7 @@ from memory_hub.recall.values import (
 )
 
 from .embedding_models import Progress, fill_embeddings, keep_calibration
+from .gaps import gap_close, gap_dismiss, gap_record
 from .index import index_lesson, index_solution
 from .lessons import lookup_error, recall_lessons
 from .outcomes import recall_outcome
@@ -26,6 +27,9 @@ __all__ = [
     "RecallRequest",
     "count_terms",
     "fill_embeddings",
+    "gap_close",
+    "gap_dismiss",
+    "gap_record",
     "index_lesson",
     "index_solution",
     "keep_calibration",

@@ -7,6 +7,8 @@ from uuid import UUID
 from django.db import connection
 
 from memory_hub.common.clock import now
+from memory_hub.common.text import storable
+from memory_hub.library.code_facts import imported_libraries
 from memory_hub.library.models import Lesson, Revision, Solution
 from memory_hub.recall.candidates import scope_lexeme
 from memory_hub.recall.models import IndexEntry, IndexKind
@@ -45,7 +47,8 @@ def index_solution(*, solution_id: UUID) -> bool:
     )
     if solution is None:
         return False
-    _write(solution, IndexKind.SOLUTION, text_of_solution(solution), solution=solution)
+    imports = imports_of_solution(solution)
+    _write(solution, IndexKind.SOLUTION, text_of_solution(solution), imports, solution=solution)
     Solution.objects.filter(id=solution.id).update(needs_index=False)
     return True
 
@@ -55,7 +58,7 @@ def index_lesson(*, lesson_id: UUID) -> bool:
     lesson = Lesson.objects.select_for_update(of=("self",)).filter(id=lesson_id).first()
     if lesson is None:
         return False
-    _write(lesson, IndexKind.LESSON, text_of_lesson(lesson), lesson=lesson)
+    _write(lesson, IndexKind.LESSON, text_of_lesson(lesson), [], lesson=lesson)
     Lesson.objects.filter(id=lesson.id).update(needs_index=False)
     return True
 
@@ -65,6 +68,13 @@ def text_of_solution(solution: Solution) -> Text:
     revision = solution.approved_revision or solution.latest_revision
     described = [solution.applies_when, *solution.edge_cases, *solution.tags]
     return Text(heading_of(solution), solution.problem, "\n".join([*described, *_code_of(revision)]))
+
+
+def imports_of_solution(solution: Solution) -> list[str]:
+    """Return the libraries that the code which stands for a solution imports."""
+    revision = solution.approved_revision or solution.latest_revision
+    libraries = imported_libraries(revision.code) if revision else []
+    return [storable(name)[:100] for name in libraries[:200]]
 
 
 def text_of_lesson(lesson: Lesson) -> Text:
@@ -82,7 +92,7 @@ def _code_of(revision: Revision | None) -> list[str]:
     return [revision.entry_point, revision.signature, revision.code] if revision else []
 
 
-def _write(row: Solution | Lesson, kind: IndexKind, text: Text, **subject: Any) -> None:
+def _write(row: Solution | Lesson, kind: IndexKind, text: Text, imports: list[str], **subject: Any) -> None:
     owner = {"team_id": row.team_id, "project_id": row.project_id}
     entry, _ = IndexEntry.objects.update_or_create(
         **subject,
@@ -90,6 +100,7 @@ def _write(row: Solution | Lesson, kind: IndexKind, text: Text, **subject: Any) 
             **owner,
             "statement": text.statement[:TEXT_CHARACTERS],
             "heading": text.heading[:TEXT_CHARACTERS],
+            "imports": imports,
             "indexed_at": now(),
         },
     )
