@@ -12,8 +12,14 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, make_cast
+
+# How long an example takes says how busy the machine is, and nothing of the code.
+hypothesis_settings.register_profile("hub", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("hub")
 
 
 @pytest.fixture(scope="session")

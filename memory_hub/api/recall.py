@@ -83,6 +83,14 @@ class RecallIn(serializers.Serializer):
         default=None,
         help_text="The least score that is offered. Default: what tells apart for the embedding model.",
     )
+    inputs = serializers.DictField(
+        child=serializers.DictField(),
+        required=False,
+        allow_null=True,
+        default=dict,
+        help_text="{name: profile} of the data at hand, as `input_profile` of a solution: kind, columns with name and "
+        "type, encoding, delimiter, decimal_mark, size_bytes. What was proven on alike data comes first.",
+    )
     explain = serializers.BooleanField(required=False, default=False)
 
 
@@ -93,6 +101,14 @@ class ItemOut(serializers.Serializer):
     score = serializers.FloatField(help_text="0 to 1; 1 is the same problem word for word.")
     score_parts = serializers.DictField(
         child=serializers.FloatField(), required=False, help_text="With `explain`."
+    )
+    worth_parts = serializers.DictField(
+        child=serializers.FloatField(), required=False, help_text="With `explain`: what made up its worth."
+    )
+    rank_without_worth = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        help_text="With `explain`: where relevance alone would have put it; null for what supersedes a found one.",
     )
     reason = serializers.CharField()
     solution = serializers.UUIDField(source="solution_id")
@@ -234,6 +250,7 @@ class RecallsView(HubView):
                 max_tokens=values["max_tokens"],
                 threshold=values["threshold"],
                 explain=values["explain"],
+                inputs=values["inputs"] or {},
             ),
             run=run,
         )
@@ -290,7 +307,8 @@ def _show_answer(answer: RecallAnswer, *, explain: bool) -> dict[str, Any]:
     if not explain:
         shown.pop("best_rejected", None)
         for item in shown["items"]:
-            item.pop("score_parts")
+            for part in ("score_parts", "worth_parts", "rank_without_worth"):
+                item.pop(part)
     return shown
 
 

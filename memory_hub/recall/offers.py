@@ -65,7 +65,10 @@ def offers(
     relevance = {item.revision.id: rank for rank, item in enumerate(served, start=1)}
     served.sort(key=lambda item: -item.value)
     served = _with_successors(actor, project, served, filters, place, top_k)
-    return [_item(rank, item, relevance.get(item.revision.id)) for rank, item in enumerate(served, start=1)]
+    return [
+        _item(rank, item, None if item.is_successor else relevance[item.revision.id])
+        for rank, item in enumerate(served, start=1)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class _Served:
     revision: Revision
     worth_parts: Mapping[str, float]
     reason: str
+    is_successor: bool = False
 
     @property
     def value(self) -> float:
@@ -117,24 +121,21 @@ def _with_successors(
     top_k: int,
 ) -> list[_Served]:
     """Put what supersedes one of the best before it: whoever finds the old one is led to the new one."""
-    known = {item.solution.id for item in served}
     links = neighbours(actor, [item.solution.id for item in served[:top_k]], [Link.Kind.SUPERSEDES])
-    found: list[_Served] = []
+    found: dict[UUID, _Served] = {}
     for item in served:
         for link in links.get(item.solution.id, ()):
             successor = link.solution
             revision = None if link.outgoing else offered_revision(successor, project.recall_policy)
-            if revision is None or successor.id in known or successor.project_id != project.id:
+            if revision is None or successor.project_id != project.id:
                 continue
             if _passes(successor, revision, filters):
-                known.add(successor.id)
                 quality = qualities_of_revisions(actor, [revision.id])[revision.id]
                 parts = worth_parts(successor, revision, quality, place)
-                found.append(
-                    _Served(item.found, successor, revision, parts, f"Supersedes “{item.solution.title}”.")
-                )
-        found.append(item)
-    return found
+                reason = f"Supersedes “{item.solution.title}”."
+                found.setdefault(successor.id, _Served(item.found, successor, revision, parts, reason, True))
+        found.setdefault(item.solution.id, item)
+    return list(found.values())
 
 
 def _passes(solution: Solution, revision: Revision, filters: Mapping[str, Collection[str]]) -> bool:

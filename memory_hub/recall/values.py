@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from memory_hub.library.models import Lesson
 
@@ -25,6 +26,7 @@ class RecallRequest:
 
     filters: what offered items must be, by "kind", "status" or "verification"; a value or several.
     max_tokens: budget of the packed block, at four characters a token.
+    inputs: {name: profile} of the data at hand; those of the asking run where none are given.
     threshold: score from 0 to 1 below which nothing is offered, where the measured one shall not count.
     """
 
@@ -36,18 +38,22 @@ class RecallRequest:
     max_tokens: int = 2000
     threshold: float | None = None
     explain: bool = False
+    inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedItem:
     """One offered revision: what it is, how well it fits and why, and the two signals on it.
 
+    score_parts and worth_parts: each from 0 to 1; rank_without_worth: where relevance alone would have put it; None for what came by a link.
     statement is what it says in words: the problem, led by the title where that says something else.
     """
 
     rank: int
+    rank_without_worth: int | None
     score: float
     score_parts: Mapping[str, float]
+    worth_parts: Mapping[str, float]
     reason: str
     solution_id: str
     revision_id: str

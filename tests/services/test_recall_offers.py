@@ -185,7 +185,7 @@ def test_the_approved_revision_is_served_while_a_newer_one_waits(cast: Cast, bob
     approve(cast.rita, revision)
     with acting_as(bob):
         revision_refine(
-            actor=bob, solution=again(revision.solution), based_on=revision.id, code=CODE + "# better\n",
+            actor=bob, solution=again(revision.solution), based_on=revision.id, code=CODE + "BETTER = 1\n",
             entry_point="total",
         )  # fmt: skip
     bring_index_up_to_date()
@@ -359,3 +359,44 @@ def test_a_question_may_be_a_task_and_an_error_at_once(cast: Cast, bob: Actor) -
     assert [item.lesson.id for item in answer.lessons] == [lesson.id]
     with as_system():
         assert list(RecallItem.objects.values_list("rank", "lesson_id")) == [(1, None), (2, lesson.id)]
+
+
+SALES: dict[str, Any] = {"kind": "csv", "size_bytes": 900, "columns": [{"name": "Amount", "type": "number"}]}
+BIRDS: dict[str, Any] = {"kind": "csv", "size_bytes": 900, "columns": [{"name": "species", "type": "text"}]}
+
+
+def test_what_was_proven_on_alike_data_comes_first_and_says_so(cast: Cast, bob: Actor) -> None:
+    on_birds = remember(bob, cast.project, input_profile={"birds.csv": BIRDS})
+    on_sales = remember(bob, cast.project, code=CODE + "AGAIN = 1\n", input_profile={"sales.csv": SALES})
+    for at_hand, expected in ((SALES, on_sales), (BIRDS, on_birds)):
+        answer = ask(bob, cast.project, REWORDED, inputs={"mine.csv": at_hand})
+        assert offered(answer)[0] == str(expected.id)
+        assert answer.items[0].worth_parts["inputs"] > answer.items[1].worth_parts["inputs"]
+        assert {item.rank_without_worth for item in answer.items} == {1, 2}
+    assert "inputs" not in ask(bob, cast.project, REWORDED).items[0].worth_parts
+
+
+def test_another_sandbox_lowers_a_rank_and_never_hides(cast: Cast, bob: Actor) -> None:
+    elsewhere = remember(bob, cast.project, environment={"sandbox": "docker"})
+    here = remember(bob, cast.project, code=CODE + "AGAIN = 1\n", environment={"sandbox": "landlock"})
+    answer = ask(bob, cast.project, REWORDED, sandbox="landlock")
+    assert offered(answer) == [str(here.id), str(elsewhere.id)]
+    assert [item.worth_parts["sandbox"] for item in answer.items] == [1.0, 0.4]
+
+
+def test_a_newer_successor_is_offered_before_what_it_supersedes(cast: Cast, bob: Actor) -> None:
+    old = remember(bob, cast.project)
+    new = remember(bob, cast.project, title="Sum", problem="Penguins.", code=CODE + "BETTER = 1\n")
+    with as_system():
+        Link.objects.create(
+            team_id=cast.team.id, project=cast.project, source=new.solution, target=old.solution, kind="supersedes"
+        )
+    answer = ask(bob, cast.project)
+    assert offered(answer) == [str(new.id), str(old.id)]
+    assert answer.items[0].reason == f"Supersedes “{old.solution.title}”."
+    assert answer.items[0].rank_without_worth is None
+
+
+def test_more_profiles_than_can_be_compared_are_refused(cast: Cast, bob: Actor) -> None:
+    with pytest.raises(InvalidInput, match="20 profiles"):
+        ask(bob, cast.project, inputs={str(number): SALES for number in range(21)})

@@ -1,7 +1,7 @@
 """One recall: ask, choose, pack, and write down what was offered and why."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from uuid import UUID
 
@@ -14,11 +14,13 @@ from memory_hub.audit.services import record
 from memory_hub.common.errors import InvalidInput
 from memory_hub.common.text import storable
 from memory_hub.recall.callables import callables_of
+from memory_hub.recall.inputs import MAX_PROFILES
 from memory_hub.recall.models import Recall, RecallItem
 from memory_hub.recall.offers import offers
 from memory_hub.recall.packing import pack
 from memory_hub.recall.search import search
 from memory_hub.recall.values import ErrorDetails, OfferedItem, RecallAnswer, RecallRequest
+from memory_hub.recall.worth import Place
 from memory_hub.runs.masking import mask
 from memory_hub.runs.models import Run
 
@@ -49,7 +51,9 @@ def recall_make(
         model_id = found.model_id
         threshold = found.threshold if query.threshold is None else query.threshold
         filters = {name: _as_list(value) for name, value in query.filters.items()}
-        ranked = offers(actor, project, found.scored, filters=filters, top_k=query.top_k)
+        ranked = offers(
+            actor, project, found.scored, filters=filters, top_k=query.top_k, place=_place(query, run)
+        )
         fitting = [item for item in ranked if item.score >= threshold]
         items = [replace(item, rank=rank) for rank, item in enumerate(fitting[: query.top_k], start=1)]
         rejected = max(
@@ -95,6 +99,15 @@ def recall_make(
     )
 
 
+def _place(query: RecallRequest, run: Run | None) -> Place:
+    """Return where the answer is to be used: what was said, and else what is known of the run that asks."""
+    inputs = query.inputs
+    if run is not None and not inputs:
+        inputs = {item.name: item.profile for item in run.inputs.all() if item.profile}
+    packages = run.environment.get("packages") if run is not None else None
+    return Place(query.sandbox, packages if isinstance(packages, Mapping) else {}, inputs)
+
+
 def _require_sensible(query: RecallRequest) -> None:
     if not query.task.strip() and query.error is None:
         raise InvalidInput("Say what the task is, or which error was met.", fields={"task": "Empty."})
@@ -102,6 +115,9 @@ def _require_sensible(query: RecallRequest) -> None:
         raise InvalidInput(f"top_k is 1 to {MAX_TOP_K}.", fields={"top_k": f"1 to {MAX_TOP_K}"})
     if not 1 <= query.max_tokens <= MAX_TOKENS:
         raise InvalidInput(f"max_tokens is 1 to {MAX_TOKENS}.", fields={"max_tokens": f"1 to {MAX_TOKENS}"})
+    if len(query.inputs) > MAX_PROFILES:
+        message = f"At most {MAX_PROFILES} profiles of inputs."
+        raise InvalidInput(message, fields={"inputs": message})
     if query.threshold is not None and not 0 <= query.threshold <= 1:
         raise InvalidInput("threshold is 0 to 1.", fields={"threshold": "0 to 1"})
     if unknown := sorted(set(query.filters) - set(FILTERS)):
