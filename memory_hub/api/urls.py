@@ -3,7 +3,7 @@
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from . import access, graph, library, merges, recall, review, runs
+from . import access, graph, library, merges, recall, review, runs, search
 
 v1 = [
     *access.urlpatterns,
@@ -13,6 +13,7 @@ v1 = [
     *review.urlpatterns,
     *merges.urlpatterns,
     *recall.urlpatterns,
+    *search.urlpatterns,
 ]
 
 urlpatterns = [

@@ -263,6 +263,11 @@ REST = [
     *rest("reviews", ("solution",), get=(V, READ), post=(R, REVIEW, _reviewed)),
     *rest("rating", ("solution",), get=(V, READ), put=(C, PROPOSE, lambda _: {"stars": 4})),
     *rest("recall", _P, post=(V, RECALL, lambda _: {"task": "Add up the amounts"})),
+    Row("api-search", "get", PERSON, (), lambda _: {"q": "Add up"}),
+    *rest("project-search", _P, get=(V, READ, lambda _: {"q": "Add up lib:pandas"})),
+    *rest("gaps", _P, get=(V, READ), post=(V, RECALL, lambda _: {"q": "Fold a fitted sheet"})),
+    *rest("gap", ("gap",), get=(V, READ)),
+    *rest("gap-decision", ("gap",), post=(C, PROPOSE, lambda _: {"decision": "dismiss"})),
     *rest("recall-get", ("recall",), get=(V, READ)),
     *rest("recall-outcome", ("recall",), post=(V, RECALL, lambda _: {"used": [], "outcome": "success"})),
 ]
