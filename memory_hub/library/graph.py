@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from memory_hub.access.actor import Actor
 from memory_hub.access.permissions import Permission
@@ -66,47 +66,56 @@ class Neighbourhood:
 def neighbours(
     actor: Actor, solution_ids: Iterable[UUID], kinds: Iterable[str]
 ) -> dict[UUID, list[Neighbour]]:
-    """Return what is one step from each of these solutions over links of these kinds, in one query.
+    """Return what is one step from each of these solutions over links of these kinds, in two queries.
 
     Solutions without any have no entry. Lessons are no neighbours.
     """
     wanted = set(solution_ids)
-    links = (
+    links = list(
         Link.objects.visible_to(actor)
         .filter(Q(source__in=wanted) | Q(target__in=wanted), kind__in=list(kinds), target__isnull=False)
-        .select_related(*(f"{end}__{revision}" for end in ("source", "target") for revision in _REVISIONS))
         .order_by("id")
     )
+    if not links:
+        return {}
+    solutions = _solutions(actor, (end for link in links for end in (link.source_id, link.target_id)))
     found: dict[UUID, list[Neighbour]] = {}
     for link in links:
-        assert link.target is not None
-        for start, end, outgoing in ((link.source, link.target, True), (link.target, link.source, False)):
-            if start.id in wanted:
-                neighbour = Neighbour(link.kind, outgoing, end, link.reason)
-                found.setdefault(start.id, []).append(neighbour)
+        for start, end, outgoing in (
+            (link.source_id, link.target_id, True),
+            (link.target_id, link.source_id, False),
+        ):
+            if start in wanted and end in solutions:
+                neighbour = Neighbour(link.kind, outgoing, solutions[end], link.reason)
+                found.setdefault(start, []).append(neighbour)
     return found
+
+
+def _solutions(actor: Actor, ids: Iterable[UUID | None]) -> dict[UUID, Solution]:
+    rows = Solution.objects.visible_to(actor).select_related("approved_revision", "latest_revision")
+    return rows.in_bulk([item for item in set(ids) if item])
 
 
 def neighbourhood(actor: Actor, solution: Solution, *, hops: int = 1, limit: int = 24) -> Neighbourhood:
     """Return at most `limit` solutions and lessons within `hops` (1 or 2) steps, and the links among them.
 
-    Two queries per step, however much is linked; what does not fit is left out and said (`is_cut`).
+    Three queries per step, however much is linked; what does not fit is left out and said (`is_cut`).
     """
     require(actor, Permission.LIBRARY_READ, solution)
     nodes = {solution.id: Node(solution.id, 0, solution=solution)}
     is_cut = False
     for hop in range(1, min(hops, MAX_HOPS) + 1):
         ring = [node.id for node in nodes.values() if node.hop == hop - 1 and node.solution]
-        links = list(_links(actor).filter(Q(source__in=ring) | Q(target__in=ring))[: limit * 4 + 1])
+        near = Q(source__in=ring) | Q(target__in=ring)
+        links = list(Link.objects.visible_to(actor).filter(near).order_by("id")[: limit * 4 + 1])
         is_cut = is_cut or len(links) > limit * 4
-        for link in links:
-            for node in _ends(link, hop):
-                if node.id in nodes:
-                    continue
-                if len(nodes) > limit:
-                    is_cut = True
-                    break
-                nodes[node.id] = node
+        for node in _ends(actor, links, hop):
+            if node.id in nodes:
+                continue
+            if len(nodes) > limit:
+                is_cut = True
+                break
+            nodes[node.id] = node
     among = Link.objects.visible_to(actor).filter(
         Q(target__in=list(nodes)) | Q(target_lesson__in=list(nodes)), source__in=list(nodes)
     )
@@ -118,24 +127,17 @@ def neighbourhood(actor: Actor, solution: Solution, *, hops: int = 1, limit: int
     return Neighbourhood(list(nodes.values()), edges, is_cut)
 
 
-_REVISIONS = ("approved_revision", "latest_revision")
-
-
-def _links(actor: Actor) -> "QuerySet[Link]":
-    return (
-        Link.objects.visible_to(actor)
-        .select_related(
-            *(f"{end}__{revision}" for end in ("source", "target") for revision in _REVISIONS),
-            "target_lesson",
-        )
-        .order_by("id")
+def _ends(actor: Actor, links: Sequence[Link], hop: int) -> list[Node]:
+    """Return both ends of each link in their order, `hop` steps away."""
+    solutions = _solutions(actor, (end for link in links for end in (link.source_id, link.target_id)))
+    lessons = Lesson.objects.visible_to(actor).in_bulk(
+        [link.target_lesson_id for link in links if link.target_lesson_id]
     )
-
-
-def _ends(link: Link, hop: int) -> list[Node]:
-    ends = [Node(link.source_id, hop, solution=link.source)]
-    if link.target is not None:
-        ends.append(Node(link.target.id, hop, solution=link.target))
-    if link.target_lesson is not None:
-        ends.append(Node(link.target_lesson.id, hop, lesson=link.target_lesson))
-    return ends
+    found = []
+    for link in links:
+        for end in (link.source_id, link.target_id):
+            if end is not None and end in solutions:
+                found.append(Node(end, hop, solution=solutions[end]))
+        if link.target_lesson_id is not None and link.target_lesson_id in lessons:
+            found.append(Node(link.target_lesson_id, hop, lesson=lessons[link.target_lesson_id]))
+    return found

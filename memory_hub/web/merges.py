@@ -186,7 +186,7 @@ def _page_of(request: HubRequest, row: MergeProposal) -> dict[str, Any]:
         "view": "split" if request.GET.get("view") == "split" else "unified",
         "may_review": can(actor, Permission.REVISION_REVIEW, row),
         "is_open": row.state == MergeProposal.State.OPEN,
-        "is_put_away": any(side["solution"].archived_at for side in sides),
+        "is_put_away": any(solution.archived_at for solution in (row.one, row.two)),
     }
 
 
