@@ -143,6 +143,12 @@ class LessonHintOut(serializers.Serializer):
     id = serializers.UUIDField(source="lesson.id")
     title = serializers.CharField(source="lesson")
     text = serializers.SerializerMethodField()
+    exception_type = serializers.CharField(source="lesson.exception_type")
+    message = CodeField(source="lesson.message")
+    failing_line = CodeField(source="lesson.failing_line")
+    cause = CodeField(source="lesson.cause", help_text="In words.")
+    diff = CodeField(source="lesson.diff", help_text="From the code that failed to the code that did not.")
+    fixing_code = CodeField(source="lesson.fixing_code")
     score = serializers.FloatField()
     reason = serializers.CharField()
 

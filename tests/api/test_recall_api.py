@@ -220,6 +220,18 @@ def test_each_needs_its_scope(cast: Cast, known: Revision) -> None:
     assert reader.post(RECALL, {"task": TASK}).status_code == 403
 
 
+def test_a_known_error_answers_with_the_cause_and_the_diff(cast: Cast, bob: Caller) -> None:
+    lesson = learn(
+        cast.actor(cast.bob), cast.project, cause="A comma is no decimal point.", diff="-float(x)\n+fix(x)"
+    )
+    error = {"type": "ValueError", "message": lesson.message, "failing_line": "float('1,5')"}
+    answer = asked(bob, error=error)
+    assert [item["id"] for item in answer["lessons"]] == [str(lesson.id)]
+    assert answer["lessons"][0]["cause"] == "A comma is no decimal point."
+    assert answer["lessons"][0]["diff"] == "-float(x)\n+fix(x)"
+    assert answer["lessons"][0]["fixing_code"] == lesson.fixing_code
+
+
 # --- the client
 
 

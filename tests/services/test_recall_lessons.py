@@ -50,6 +50,74 @@ def test_a_traceback_is_enough(cast: Cast, bob: Actor, traceback: str) -> None:
     assert look_up(cast, bob, exception_type="", message="", traceback=traceback) == lesson
 
 
+CELLS = "l[i] = min(l[i], l[i + 1])"
+RENAMED = "cells[at] = min(cells[at], cells[at + 1])"
+OUT_OF_RANGE = "list index out of range"
+
+
+def learn_cells(cast: Cast, bob: Actor) -> Lesson:
+    """Return a lesson on one of three errors that share their message."""
+    for line in ("return parts[2]", "total += rows[index + 1].cost"):
+        learn(bob, cast.project, exception_type="IndexError", message=OUT_OF_RANGE, failing_line=line,
+              failing_code=line)  # fmt: skip
+    return learn(bob, cast.project, exception_type="IndexError", message=OUT_OF_RANGE, failing_line=CELLS,
+                 failing_code=f"for i in range(len(l)):\n    {CELLS}\n")  # fmt: skip
+
+
+def test_the_same_mistake_is_known_under_other_names(cast: Cast, bob: Actor) -> None:
+    lesson = learn_cells(cast, bob)
+    found = look_up(
+        cast, bob, exception_type="IndexError", message=OUT_OF_RANGE, failing_line=RENAMED,
+        code=f"for at in range(len(cells)):\n    {RENAMED}\n",
+    )  # fmt: skip
+    assert found == lesson
+    assert (
+        look_up(cast, bob, exception_type="IndexError", message=OUT_OF_RANGE, failing_line=RENAMED) == lesson
+    )
+
+
+def test_a_message_that_several_lessons_have_offers_no_fix_for_another_line(cast: Cast, bob: Actor) -> None:
+    learn_cells(cast, bob)
+    other = "if grid[y - 1][x] == '#' or not grid[y][x]:"
+    assert look_up(cast, bob, exception_type="IndexError", message=OUT_OF_RANGE, failing_line=other) is None
+    assert look_up(cast, bob, exception_type="IndexError", message=OUT_OF_RANGE) is None
+
+
+def test_a_person_sees_what_else_is_known_of_a_message(cast: Cast, bob: Actor) -> None:
+    learn_cells(cast, bob)
+    with acting_as(bob):
+        known = search_errors(bob, [cast.project], parse_traceback(f"IndexError: {OUT_OF_RANGE}"))
+    assert len(known) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'Traceback (most recent call last):\n  File "a.py", line 2, in f\n    {RENAMED}\nIndexError: {OUT_OF_RANGE}',
+        f'Traceback (most recent call last): File "a.py", line 2, in f {RENAMED} IndexError: {OUT_OF_RANGE}',
+        f"Code execution failed at line '{RENAMED}' due to: IndexError: {OUT_OF_RANGE}",
+        "\x1b[0;31mIndexError\x1b[0m                  Traceback (most recent call last)\nCell \x1b[0;32mIn[3], line 2\x1b[0m\n"
+        f"\x1b[0;32m----> 2\x1b[0m {RENAMED}\n\n\x1b[0;31mIndexError\x1b[0m: {OUT_OF_RANGE}",
+        "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: two (1 sub-exception)\n"
+        "  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n"
+        f'    |   File "a.py", line 2, in f\n    |     {RENAMED}\n    | IndexError: {OUT_OF_RANGE}\n'
+        "    +------------------------------------",
+    ],
+)
+def test_every_dialect_finds_the_lesson_first(cast: Cast, bob: Actor, text: str) -> None:
+    lesson = learn_cells(cast, bob)
+    with acting_as(bob):
+        assert search_errors(bob, [cast.project], parse_traceback(text))[0].lesson == lesson
+    assert look_up(cast, bob, exception_type="", message="", traceback=text) == lesson
+
+
+def test_code_says_which_line_a_traceback_without_source_means(cast: Cast, bob: Actor) -> None:
+    lesson = learn_cells(cast, bob)
+    bare = f'Traceback (most recent call last):\n  File "<string>", line 2, in <module>\nIndexError: {OUT_OF_RANGE}'
+    code = f"for at in range(len(cells)):\n    {RENAMED}\n"
+    assert look_up(cast, bob, exception_type="", message="", traceback=bare, code=code) == lesson
+
+
 def test_an_open_lesson_is_never_offered_as_a_fix(cast: Cast, bob: Actor) -> None:
     lesson = learn(bob, cast.project, fixing_code="", is_open=True)
     assert look_up(cast, bob) is None
