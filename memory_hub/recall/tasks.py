@@ -14,9 +14,13 @@ _BATCHES = 20
 
 @shared_task(name="recall.index_solution")
 def index_solution(solution_id: str) -> None:
-    """Index a solution as it is now."""
+    """Index a solution as it is now, and put what says almost the same before a reviewer."""
     with as_system():
-        services.index_solution(solution_id=UUID(solution_id))
+        there = services.index_solution(solution_id=UUID(solution_id))
+    if there:
+        # In a transaction of its own: a proposal touches two solutions, and the first one holds a lock on this.
+        with as_system():
+            services.propose_near_duplicates(solution_id=UUID(solution_id))
 
 
 @shared_task(name="recall.index_lesson")

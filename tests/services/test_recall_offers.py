@@ -389,7 +389,11 @@ def test_a_newer_successor_is_offered_before_what_it_supersedes(cast: Cast, bob:
     new = remember(bob, cast.project, title="Sum", problem="Penguins.", code=CODE + "BETTER = 1\n")
     with as_system():
         Link.objects.create(
-            team_id=cast.team.id, project=cast.project, source=new.solution, target=old.solution, kind="supersedes"
+            team_id=cast.team.id,
+            project=cast.project,
+            source=new.solution,
+            target=old.solution,
+            kind="supersedes",
         )
     answer = ask(bob, cast.project)
     assert offered(answer) == [str(new.id), str(old.id)]

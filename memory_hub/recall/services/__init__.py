@@ -13,6 +13,7 @@ from .embedding_models import Progress, fill_embeddings, keep_calibration
 from .gaps import gap_close, gap_dismiss, gap_record
 from .index import index_lesson, index_solution
 from .lessons import lookup_error, recall_lessons
+from .near_duplicates import propose_near_duplicates
 from .outcomes import recall_outcome
 from .recalls import recall_make
 from .vocabulary import count_terms, projects_to_count
@@ -35,6 +36,7 @@ __all__ = [
     "keep_calibration",
     "lookup_error",
     "projects_to_count",
+    "propose_near_duplicates",
     "recall_lessons",
     "recall_make",
     "recall_outcome",
