@@ -42,7 +42,11 @@ class GapForm(forms.Form):
     """With which solution a gap is closed; or that it is dismissed."""
 
     decision = forms.ChoiceField(choices=[("close", "Close it"), ("dismiss", "Dismiss it")])
-    solution = forms.TypedChoiceField(label="Which solution answers it?", required=False)
+    solution = forms.TypedChoiceField(
+        label="The solution that answers it",
+        required=False,
+        help_text="Needed to close it, not to dismiss it.",
+    )
     note = forms.CharField(
         label="Note", required=False, max_length=2_000, widget=forms.Textarea(attrs={"rows": 2})
     )

@@ -10,6 +10,7 @@ from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import can
 from memory_hub.access.selectors import administered_teams, my_projects
 from memory_hub.library.selectors import solutions
+from memory_hub.recall.gaps import open_gaps
 from memory_hub.review import selectors as review
 from memory_hub.runs import selectors as runs
 
@@ -46,6 +47,7 @@ def project(request: HubRequest, project: Project) -> HttpResponse:
         "approved": active.exclude(approved_revision=None).count(),
         "waiting": review.waiting_count(request.actor, project),
         "under_way": runs.under_way_counts(request.actor).get(project.id, 0),
+        "gaps": open_gaps(request.actor, project),
         "waiting_rows": [
             {
                 "revision": row,

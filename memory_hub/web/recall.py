@@ -12,8 +12,9 @@ from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import require
 from memory_hub.access.selectors import my_projects
+from memory_hub.library.fingerprint import short_type
 from memory_hub.recall import browse
-from memory_hub.recall.errors import looks_like_error, parse_traceback
+from memory_hub.recall.errors import ParsedError, looks_like_error, parse_traceback
 from memory_hub.recall.query_words import Filters, pairs_of, parse, read_parameters, together
 from memory_hub.recall.selectors import search_errors
 
@@ -97,6 +98,7 @@ def _found(request: HubRequest, projects: list[Project], text: str, filters: Fil
     return {
         "is_error": is_error,
         "error": error,
+        "same_class": _same_class(request, projects, error) if error and is_error and not lessons else {},
         "is_partial": found.is_partial,
         "most": browse.MOST,
         "solutions": solution_rows(actor, found.fitting[:_RESULTS], several=several),
@@ -104,6 +106,13 @@ def _found(request: HubRequest, projects: list[Project], text: str, filters: Fil
         "lessons": [lesson_row(lesson, text, several=several) for lesson in lessons[:_RESULTS]],
         "runs": [run_row(run.project, run) for run in runs],
     }
+
+
+def _same_class(request: HubRequest, projects: list[Project], error: ParsedError) -> dict[str, Any]:
+    """Return how many lessons there are on errors of this class, and where; empty for none."""
+    filters = together([("error", short_type(error.exception_type))])
+    count = browse.list_lessons(request.actor, projects, filters).count()
+    return {"count": count, "url": address(request.path, "", filters)} if count else {}
 
 
 def _listed(request: HubRequest, projects: list[Project], filters: Filters) -> dict[str, Any]:

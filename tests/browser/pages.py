@@ -23,6 +23,7 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
     project = hub.project_url
     page.goto(f"{project}library/")
     solution = page.get_by_role("link", name="Add up the TOTAL column").first.get_attribute("href")
+    gap = _recorded_gap(page, project)
     merge = _proposed_merge(project, page, f"{hub.url}{solution}")
     page.goto(f"{project}lessons/")
     lesson = page.locator("main a[href*='/lessons/0']").first.get_attribute("href")
@@ -36,6 +37,12 @@ def visits(hub: Hub, page: Page) -> list[Visit]:
         Visit("project-new", f"{hub.url}/teams/demo/projects/new/", "New project in Demo"),
         Visit("search", f"{hub.url}/search/?q=add+up+education+benefits", "Search"),
         Visit("search-nothing", f"{project}search/?q=zeppelin+quartet", "Search"),
+        Visit("search-filters", f"{hub.url}/search/?q=lib:pandas+check:passed+colour:red", "Search"),
+        Visit("search-kept-away", f"{project}search/?q=add+up+the+total+column+lib:numpy", "Search"),
+        Visit("search-everywhere-nothing", f"{hub.url}/search/?q=zeppelin+quartet", "Search"),
+        Visit("gaps", f"{project}gaps/", "Gaps"),
+        Visit("gaps-nothing", f"{project}gaps/?state=dismissed", "Gaps"),
+        Visit("gap", gap, "Gap"),
         Visit("search-error", f"{project}search/?q=KeyError:+'TOTAL'", "Search"),
         Visit("project", project, "First light"),
         Visit("library", f"{project}library/", "Library"),
@@ -82,4 +89,12 @@ def _proposed_merge(project: str, page: Page, solution: str) -> str:
     page.get_by_label("What makes you think so").fill("Both add up a column.")
     page.get_by_role("button", name="Propose", exact=True).click()
     page.get_by_role("heading", name="The same, or not?").wait_for()
+    return page.url
+
+
+def _recorded_gap(page: Page, project: str) -> str:
+    """Record what a search did not find as a gap, and return its address; the same each time."""
+    page.goto(f"{project}search/?q=zeppelin+quartet+lib:pandas")
+    page.get_by_role("button", name="Record this gap").first.click()
+    page.get_by_role("heading", name="Gap", exact=True).wait_for()
     return page.url

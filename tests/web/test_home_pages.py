@@ -7,6 +7,8 @@ import pytest
 from memory_hub.access.actor import acting_as, as_system
 from memory_hub.access.models import ProjectMembership
 from memory_hub.access.services.projects import project_change
+from memory_hub.recall.query_words import parse
+from memory_hub.recall.services import gap_record
 from memory_hub.runs.models import Connection, Run
 from memory_hub.runs.services import connection_create, run_start
 from tests.cast import Cast
@@ -72,9 +74,11 @@ def test_each_number_leads_to_exactly_what_it_counts(cast: Cast, run: Run) -> No
     bob = browser(cast.bob)
     approve(cast.rita, propose(cast.actor(cast.bob), cast.project).revision)
     propose(cast.actor(cast.bob), cast.project, problem="Another problem", title="Waiting one")
+    with acting_as(vera := cast.actor(cast.vera)):
+        gap_record(actor=vera, project=cast.project, asked=parse("Fold a fitted sheet"))
     tiles = {label: (url, int(value)) for url, label, value in TILE.findall(text_of(bob.get(f"{LEDGER}/")))}
     assert {label: value for label, (_, value) in tiles.items()} == {
-        "Solutions": 2, "Approved": 1, "Waiting for review": 1, "Runs under way": 1,
+        "Solutions": 2, "Approved": 1, "Waiting for review": 1, "Runs under way": 1, "Open gaps": 1,
     }  # fmt: skip
     for url, value in tiles.values():
         assert text_of(bob.get(url)).count('class="row-title"') == value, url

@@ -13,7 +13,7 @@ from memory_hub.recall.models import Recall
 from memory_hub.review.services import revision_reject
 from tests.cast import Cast
 from tests.services.library_support import CODE, again, start_run
-from tests.services.recall_support import OFF_TOPIC, REWORDED, TASK, learn, remember
+from tests.services.recall_support import OFF_TOPIC, REWORDED, TASK, ask, learn, remember
 from tests.web.page_support import LEDGER, browser, text_of
 
 TRACEBACK = """Traceback (most recent call last):
@@ -196,3 +196,102 @@ def test_any_text_may_be_asked(bob: Client, known: Revision, text: str) -> None:
 def test_whoever_is_not_signed_in_is_asked_to(cast: Cast) -> None:
     answer = Client().get("/search/", {"q": "x"})
     assert answer.status_code == 302
+
+
+def test_words_and_fields_are_one_mechanism(bob: Client, known: Revision) -> None:
+    page = text_of(bob.get("/search/", {"q": "amounts tag:csv", "check": "passed"}))
+    assert ">amounts</textarea>" in page, "filters leave the box for the fields"
+    assert 'name="tag" id="id_tag" value="csv"' in page
+    assert '<option value="passed" selected>' in page
+    chips = re.findall(r'<a class="chip"[^>]*href="([^"]+)">\s*([\w:]+)', page)
+    assert chips == [
+        ("/search/?q=amounts&amp;tag=csv", "check:passed"),
+        ("/search/?q=amounts&amp;check=passed", "tag:csv"),
+    ]
+    assert len(links(bob, q="amounts tag:csv", check="passed")) == 1
+    assert links(bob, q="amounts tag:csv", check="failed") == []
+
+
+def test_filters_alone_list_what_passes_page_by_page(cast: Cast, bob: Client, known: Revision) -> None:
+    for number in range(26):
+        code = f"def total(rows):\n    return {number}\n"
+        remember(
+            cast.actor(cast.bob),
+            cast.project,
+            passed=None,
+            code=code,
+            check_spec=None,
+            problem=f"No {number}",
+        )
+    assert "27 solutions with these filters, newest first." in found(bob, q="tag:csv")
+    assert len(links(bob, q="tag:csv")) == 25
+    assert len(links(bob, q="tag:csv", page="2")) == 2
+    assert links(bob, q="tag:csv check:passed") == [f"{LEDGER}/library/{known.solution_id}/"]
+
+
+def test_what_is_no_filter_is_searched_and_said(bob: Client, known: Revision) -> None:
+    page = found(bob, q="amounts colour:blue")
+    assert "“colour:” is no filter, so colour:blue was searched as words." in page
+    assert "amounts colour:blue" in page
+
+
+def test_matched_words_are_marked_and_the_parts_of_the_score_can_be_opened(
+    bob: Client, known: Revision
+) -> None:
+    page = text_of(bob.get("/search/", {"q": "amount of rows"}))
+    assert "Add up the <mark>amount</mark> of every <mark>row</mark>." in page
+    assert "<summary" in page
+    for name in ("Words", "Letters", "Phrases", "Order", "Worth"):
+        assert f'aria-label="{name}"' in page, name
+
+
+def test_it_is_said_which_filter_keeps_results_away(bob: Client, known: Revision) -> None:
+    page = found(bob, q=TASK, lib="numpy")
+    assert "Without lib:numpy there is 1." in page
+    assert f'href="/search/?q={TASK.replace(" ", "+")}"' in text_of(
+        bob.get("/search/", {"q": TASK, "lib": "numpy"})
+    )
+    assert "No single filter keeps it away." in found(bob, q=OFF_TOPIC, lib="numpy")
+
+
+def test_a_gap_is_recorded_from_the_page_and_closed_with_a_solution(
+    cast: Cast, bob: Client, known: Revision
+) -> None:
+    path = f"{LEDGER}/search/"
+    page = text_of(bob.get(path, {"q": OFF_TOPIC, "lib": "numpy"}))
+    asked = re.search(r'type="hidden" name="q" value="([^"]+)"', page)
+    assert asked is not None
+    for times in ("Asked 1 time", "Asked 2 times"):
+        answer = bob.post(f"{LEDGER}/gaps/", {"q": asked[1]}, follow=True)
+        assert times in " ".join(re.sub(r"<[^>]+>", " ", text_of(answer)).split())
+    gap = answer.redirect_chain[0][0]
+    assert "lib:numpy" in found(bob, f"{LEDGER}/gaps/")
+    assert bob.post(gap, {"decision": "close", "solution": ""}).status_code == 422
+    assert bob.post(gap, {"decision": "close", "solution": str(known.solution_id)}).status_code == 302
+    assert "No open gaps" in found(bob, f"{LEDGER}/gaps/")
+    assert "Closed with “Add up the amounts”." in found(bob, f"{LEDGER}/gaps/", state="closed")
+    assert bob.post(gap, {"decision": "dismiss"}).status_code == 409
+    assert found(browser(cast.vera), gap).count("Settle it") == 0
+
+
+def test_over_all_projects_one_says_where_a_gap_belongs(cast: Cast, known: Revision) -> None:
+    alice = browser(cast.alice)
+    page = text_of(alice.get("/search/", {"q": OFF_TOPIC}))
+    assert f'formaction="{LEDGER}/gaps/"' in page
+    assert 'formaction="/p/acme/atlas/gaps/"' in page
+    narrowed = text_of(alice.get("/search/", {"q": f"{OFF_TOPIC} in:atlas"}))
+    assert f'formaction="{LEDGER}/gaps/"' not in narrowed
+    assert "/p/rival/" not in page
+
+
+def test_what_agents_asked_in_vain_stands_among_the_gaps(cast: Cast, bob: Client, known: Revision) -> None:
+    ask(cast.actor(cast.bob), cast.project, OFF_TOPIC)
+    assert "Agents asked and got nothing" in found(bob, f"{LEDGER}/gaps/")
+    assert OFF_TOPIC in found(bob, f"{LEDGER}/gaps/")
+
+
+def test_an_error_filter_lists_the_lessons_on_it(cast: Cast, bob: Client) -> None:
+    lesson = learn(cast.actor(cast.bob), cast.project)
+    assert links(bob, q="error:ValueError") == [f"{LEDGER}/lessons/{lesson.id}/"]
+    assert links(bob, q="error:KeyError") == []
+    assert links(bob, q=TRACEBACK, author="rita") == []
