@@ -21,9 +21,9 @@ from .search import search
 from .statements import error_statement
 from .values import FoundLesson
 
-# Somewhat likelier the same error than not. Measured by benchmark.error_weights on bugs that took no part in learning,
-# with message and failing line: 97 of 100 errors get their lesson, and 6 of 100 whose lesson is not there get another
-# one, mostly on the same mistake in another program; with the code around, 99 and none.
+# Somewhat likelier the same error than not. Measured (benchmark_recall --only error_fix) with message and failing line,
+# local names replaced: 96 of 100 errors get their lesson; of 100 whose lesson is not there 3 to 4 get another, mostly on
+# the same mistake in another program. By the message alone, where only one lesson has it: 48 and 11.
 LESSON_THRESHOLD = 0.6
 # Candidates of each arm. Errors of one class say the same in their messages, so that many lessons are alike until lines
 # are compared: among 5,000 such lessons, 60 a side lost 35 of 1,000 right ones, 150 a side 18.
