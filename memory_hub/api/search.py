@@ -88,10 +88,8 @@ class _Search(HubView):
             rows = list(browse.list_solutions(self.actor, projects, asked.filters)[:_RESULTS])
             solutions = self._solutions([{"row": row} for row in rows])
             nearest, is_partial = [], False
-            listed = (
-                browse.list_lessons(self.actor, projects, asked.filters) if "error" in asked.filters else []
-            )
-            lessons = self._lessons([{"row": row} for row in listed[:_RESULTS]])
+            met = browse.list_lessons(self.actor, projects, asked.filters)[:_RESULTS]
+            lessons = self._lessons([{"row": row} for row in met] if "error" in asked.filters else [])
         return Response(
             {
                 "words": asked.words, "filters": dict(asked.filters), "notes": asked.notes, "solutions": solutions,
