@@ -248,7 +248,7 @@ CELERY_TIMEZONE = "UTC"
 SANDBOX_DEFAULT = env_str("SANDBOX", "auto")
 # The sample tasks that the form for a new run offers: data that the runner ships.
 SAMPLES_FOLDER = BASE_DIR / "agents_runner" / "samples"
-# minilm (in the install, no network) | none (words and trigrams only).
+# minilm (in the install, no network) | none (words only).
 EMBEDDER = env_str("EMBEDDER", "minilm")
 # Addresses on loopback or private networks are refused for model endpoints unless the operator allows them.
 ALLOW_PRIVATE_MODEL_URLS = env_bool("ALLOW_PRIVATE_MODEL_URLS", EMBEDDED)

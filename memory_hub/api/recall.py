@@ -94,6 +94,13 @@ class RecallIn(serializers.Serializer):
     explain = serializers.BooleanField(required=False, default=False)
 
 
+class PieceOut(serializers.Serializer):
+    """A piece of a text, and whether it is a word of the question."""
+
+    text = serializers.CharField()
+    is_match = serializers.BooleanField()
+
+
 class ItemOut(serializers.Serializer):
     """One offered revision. `status` and `verification` are apart: one is a person's word, one a machine's."""
 
@@ -101,6 +108,11 @@ class ItemOut(serializers.Serializer):
     score = serializers.FloatField(help_text="0 to 1; 1 is the same problem word for word.")
     score_parts = serializers.DictField(
         child=serializers.FloatField(), required=False, help_text="With `explain`."
+    )
+    matched_on = PieceOut(
+        many=True,
+        required=False,
+        help_text="With `explain`: the part of the problem that matched; its pieces in order.",
     )
     worth_parts = serializers.DictField(
         child=serializers.FloatField(), required=False, help_text="With `explain`: what made up its worth."
@@ -313,7 +325,7 @@ def _show_answer(answer: RecallAnswer, *, explain: bool) -> dict[str, Any]:
     if not explain:
         shown.pop("best_rejected", None)
         for item in shown["items"]:
-            for part in ("score_parts", "worth_parts", "rank_without_worth"):
+            for part in ("score_parts", "worth_parts", "rank_without_worth", "matched_on"):
                 item.pop(part)
     return shown
 

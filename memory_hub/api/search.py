@@ -26,6 +26,7 @@ from memory_hub.recall.services import gap_close, gap_dismiss, gap_record
 
 from .base import RETRY, HubView, idempotent, remember
 from .library_output import LessonOut, PersonOut, SolutionRowOut, person, show_lessons, show_solutions
+from .recall import PieceOut
 
 _QUERY_CHARACTERS = 8_000
 _RESULTS = 30
@@ -39,11 +40,6 @@ _FILTERS = [
         for name, (label, choices) in NAMES.items()
     ),
 ]
-
-
-class PieceOut(serializers.Serializer):
-    text = serializers.CharField()
-    is_match = serializers.BooleanField()
 
 
 class FoundSolutionOut(serializers.Serializer):

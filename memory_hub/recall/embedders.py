@@ -44,7 +44,7 @@ class Embedder(Protocol):
 
 
 class NoEmbedder:
-    """Search by words and trigrams only."""
+    """Search by words only."""
 
     model_id = ""
 

@@ -7,6 +7,7 @@ from typing import Any
 from memory_hub.library.models import Lesson
 
 from .models import Recall
+from .snippets import Piece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class OfferedItem:
     """One offered revision: what it is, how well it fits and why, and the two signals on it.
 
     score_parts and worth_parts: each from 0 to 1; rank_without_worth: where relevance alone would have put it; None for what came by a link.
+    matched_on: the part of the problem that the question's words stand in.
     statement is what it says in words: the problem, led by the title where that says something else.
     """
 
@@ -54,6 +56,7 @@ class OfferedItem:
     score: float
     score_parts: Mapping[str, float]
     worth_parts: Mapping[str, float]
+    matched_on: Sequence[Piece]
     reason: str
     solution_id: str
     revision_id: str

@@ -81,7 +81,11 @@ def test_what_does_not_fit_is_no_match_and_explained_when_asked(bob: Caller, kno
         "meaning",
         "worth",
     }
-    assert asked(bob, task=TASK, explain=True)["items"][0]["score_parts"]["words"] == 1.0
+    item = asked(bob, task=TASK, explain=True)["items"][0]
+    assert item["score_parts"]["words"] == 1.0
+    assert {"status", "verification", "quality"} <= set(item["worth_parts"])
+    assert item["rank_without_worth"] == 1
+    assert any(piece["is_match"] for piece in item["matched_on"])
 
 
 @pytest.mark.parametrize(

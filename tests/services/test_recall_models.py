@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from memory_hub.access.actor import Actor, as_system
 from memory_hub.common import clock
@@ -95,6 +97,15 @@ def test_filling_again_changes_nothing(cast: Cast, bob: Actor) -> None:
     first = fill_embeddings()
     assert fill_embeddings() == first
     assert _BATCH > 1
+
+
+def test_the_command_tells_how_far_it_is(cast: Cast, bob: Actor, settings: Any, letters: None) -> None:
+    remember(bob, cast.project)
+    fill_embeddings()
+    settings.EMBEDDER = "letters"
+    said = StringIO()
+    call_command("fill_embeddings", stdout=said)
+    assert said.getvalue().splitlines() == ["letters: 1 of 1 entries", "letters serves 1 entries."]
 
 
 def test_without_a_model_from_one_day_to_the_next_words_serve(cast: Cast, bob: Actor, settings: Any) -> None:
