@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -15,6 +16,27 @@ REAL_VECTORS = 2_000
 _NOISE = 0.35
 _BATCH = 2_000
 _vectors: dict[int, Any] = {}
+_SLOW_INDEXES = ("embedding_hnsw", "index_entry_words", "index_entry_aside")
+
+
+@contextmanager
+def indexes_built_afterwards() -> Iterator[None]:
+    """Drop what is slow to keep while very many rows come in, and build it again: minutes instead of an hour."""
+    import psycopg
+    from django.conf import settings
+
+    with psycopg.connect(settings.MIGRATE_DATABASE_URL, autocommit=True) as connection:
+        definitions = [
+            connection.execute("SELECT pg_get_indexdef(%s::regclass)", [name]).fetchone()
+            for name in _SLOW_INDEXES
+        ]
+        for name in _SLOW_INDEXES:
+            connection.execute(f"DROP INDEX {name}")
+        yield
+        connection.execute("SET maintenance_work_mem = '1GB'")
+        for row in definitions:
+            assert row is not None
+            connection.execute(row[0])
 
 
 def index_rows(project: Project, ids: Sequence[UUID], items: Sequence[Item]) -> None:
