@@ -35,7 +35,7 @@ REPLIES = (
     code(f"{SOURCE}\nprint(totals('/inputs/sales.csv'))"),
     code("final_answer(totals('/inputs/sales.csv'))"),
 )
-LATENCIES = ((0.5, 8), (0.0, 25))
+LATENCIES = ((0.5, 8), (0.0, 12))
 
 
 def main() -> None:
