@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -131,13 +132,19 @@ def test_what_a_dead_child_left_in_its_group_is_killed(make_child):
 
 
 def test_children_stop_stage_by_stage(make_child):
+    ends_slowly = (  # so that its end is seen while the next stage is being stopped
+        "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.2), sys.exit(0)));"
+        "print('ready', flush=True); time.sleep(60)"
+    )
     order: list[str] = []
     supervisor = Supervisor()
     children = [
-        make_child(SLEEPS, name, stage=stage) for name, stage in (("redis", 3), ("web", 0), ("worker", 1))
+        make_child(ends_slowly, name, stage=stage)
+        for name, stage in (("redis", 3), ("web", 0), ("worker", 1))
     ]
     for child in children:
         supervisor.add(child)
+        wait_for(partial(ready, child))
 
     def wait(seconds: float) -> None:
         for child in children:
