@@ -66,7 +66,7 @@ def _at_size(name: str, address: str, world: World, items: Sequence[Item]) -> di
         result[f"{name}: bare {arm}"] = row
     for title, half in (("half repeated", True), ("distinct", False)):
         result[f"{name}: {_CLIENTS} clients, {title}"] = {
-            "per_second": round(_together(address, _key(world), items, repeated=half), 1)
+            "per_second": round(_together(address, world, items, repeated=half), 1)
         }
     return result
 
@@ -128,14 +128,9 @@ def _client(address: str, world: World, key: str, path: str = "recall/") -> Call
     return post
 
 
-def _together(address: str, key: str, items: Sequence[Item], *, repeated: bool) -> float:
+def _together(address: str, world: World, items: Sequence[Item], *, repeated: bool) -> float:
     """Return the recalls a second of eight clients that ask at the same time."""
-    from memory_hub.access.actor import as_system
-    from memory_hub.access.models import ApiKey
-
-    with as_system():
-        project = ApiKey.objects.select_related("project__team", "owner").order_by("-id")[0]
-    world = World(project.owner, project.project)
+    key = _key(world)
     known = _questions(items, 50, seed=17)
     counts = [0] * _CLIENTS
     deadline = time.perf_counter() + _CLIENT_SECONDS

@@ -68,15 +68,20 @@ def candidates_among(
     subject = {"solution": "solution_id", "lesson": "lesson_id"}[kind]
     with connection.cursor() as cursor:
         cursor.execute(_CANDIDATES.format(subject=subject), values)
-        return [
-            Candidate(
-                entry_id=row[0],
-                solution_id=row[1],
-                lesson_id=row[2],
-                heading=row[3],
-                statement=row[4],
-                aside=frozenset(asked[place - 1] for place in row[5]),
-                cosine=row[6],
-            )
-            for row in cursor.fetchall()
-        ]
+        return candidates_of(cursor.fetchall(), asked)
+
+
+def candidates_of(rows: Sequence[Sequence[Any]], asked: Sequence[str]) -> list[Candidate]:
+    """Return what the database found; in a row, the asked terms that stand aside are numbers from 1."""
+    return [
+        Candidate(
+            entry_id=row[0],
+            solution_id=row[1],
+            lesson_id=row[2],
+            heading=row[3],
+            statement=row[4],
+            aside=frozenset(asked[place - 1] for place in row[5]),
+            cosine=row[6],
+        )
+        for row in rows
+    ]

@@ -23,11 +23,10 @@ from memory_hub.runs.models import Run
 from .among import MOST
 from .narrowing import narrowed, narrowed_lessons, narrows_runs, run_condition
 from .query_words import NO_FILTERS, Filters, without
-from .ranking import Scored, rank_value, reason_of
+from .ranking import Scored, matched_terms, rank_value, reason_of
 from .search import ARM_SIZE, Found, Kind, search
 from .selectors import readable
 from .snippets import Piece, snippet
-from .tokens import terms
 from .values import FoundLesson
 from .worth import Place, worth_of, worth_parts
 
@@ -193,11 +192,6 @@ def _found_solutions(
         )
         found.append((rank_value(item.score, worth), one))
     return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
-
-
-def matched_terms(scored: Scored) -> frozenset[str]:
-    """Return the terms that a question and a candidate share."""
-    return frozenset(term for word in scored.matched for term in terms(word))
 
 
 def _rounded(scored: Scored) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""From what a question and a text have in common to one score from 0 to 1; numbers learned by calibrate and fit.
+"""From what a question and a text have in common to one score from 0 to 1; with learned numbers.
 
 score = 1 / (1 + exp(offset - Σ weight · feature)): how likely the text answers the question. No weight is negative, so
 that a score never falls while something in common grows. There are two sets of weights, with a cosine and without.

@@ -10,10 +10,9 @@ from memory_hub.library.graph import neighbours
 from memory_hub.library.models import Link, Revision, Solution
 from memory_hub.library.selectors import qualities_of_revisions
 
-from .ranking import Scored, rank_value, reason_of
+from .ranking import Scored, matched_terms, rank_value, reason_of
 from .snippets import snippet
 from .statements import statement_of
-from .tokens import terms
 from .values import OfferedItem
 from .worth import Place, worth_of, worth_parts
 
@@ -162,7 +161,7 @@ def _item(rank: int, item: _Served, rank_without_worth: int | None) -> OfferedIt
         rank_without_worth=rank_without_worth,
         score_parts=_rounded({**found.parts, "worth": worth_of(item.worth_parts)}),
         worth_parts=_rounded(item.worth_parts),
-        matched_on=snippet(solution.problem, (term for word in found.matched for term in terms(word))),
+        matched_on=snippet(solution.problem, matched_terms(found)),
         reason=item.reason,
         solution_id=str(solution.id),
         revision_id=str(revision.id),

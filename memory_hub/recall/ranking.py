@@ -7,6 +7,7 @@ from uuid import UUID
 from .features import Query, compare
 from .fusion import parts_of, score, weights
 from .statements import meaning_of
+from .tokens import terms
 
 # What worth may move a rank by at most; it never lifts what is not relevant.
 WORTH_WEIGHT = 0.1
@@ -88,6 +89,11 @@ def reason_of(scored: Scored) -> str:
         said.append("is worded almost alike")
     text = "; ".join(said) or "is the nearest there is"
     return text[0].upper() + text[1:] + "."
+
+
+def matched_terms(scored: Scored) -> frozenset[str]:
+    """Return the terms that a question and a candidate share."""
+    return frozenset(term for word in scored.matched for term in terms(word))
 
 
 def _plain(text: str) -> str:

@@ -9,7 +9,7 @@ from django.db import connection
 
 from memory_hub.common.text import storable
 
-from .among import candidates_among
+from .among import candidates_among, candidates_of
 from .candidates import BUDGET, plan, quoted
 from .embedders import embed_query
 from .features import Query, Vocabulary, asked_terms, prepare
@@ -117,15 +117,4 @@ def _candidates(
                 FEW_VECTORS,
             ],
         )  # fmt: skip
-        return [
-            Candidate(
-                entry_id=row[0],
-                solution_id=row[1],
-                lesson_id=row[2],
-                heading=row[3],
-                statement=row[4],
-                aside=frozenset(asked[place - 1] for place in row[5]),
-                cosine=row[6],
-            )
-            for row in cursor.fetchall()
-        ]
+        return candidates_of(cursor.fetchall(), asked)

@@ -14,7 +14,7 @@ from memory_hub.library.services.revisions import revision_refine
 from memory_hub.library.services.solutions import solution_change, solution_delete
 from memory_hub.recall import tasks
 from memory_hub.recall.models import Embedding, IndexEntry, RecallItem, Term
-from memory_hub.recall.services import count_terms, index_lesson, index_solution, projects_to_count
+from memory_hub.recall.services import index_lesson, index_solution, projects_to_count
 from tests.cast import Cast
 from tests.services.library_support import CODE, again, propose
 from tests.services.recall_support import ask, bring_index_up_to_date, learn, offered, remember
@@ -58,7 +58,8 @@ def test_terms_are_counted_by_the_entries_that_have_them(cast: Cast, bob: Actor)
         assert (counted["count"], counted["penguin"], counted[""]) == (2, 1, 2)
         assert projects_to_count() == []
         Solution.objects.filter(problem__contains="penguin").delete()
-        count_terms(project=cast.project)
+        assert projects_to_count() == [cast.project], "what is deleted leaves no words behind"
+        tasks.count_terms()
         assert not Term.objects.filter(term="penguin").exists(), "nobody has it any more"
 
 

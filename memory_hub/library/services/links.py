@@ -14,7 +14,7 @@ The hub draws (each once, however often it looks; README of the kinds in docs/gl
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from memory_hub.access.actor import Actor
 from memory_hub.access.permissions import Permission
@@ -198,6 +198,6 @@ def links_undo_merge(*, merged: Solution) -> bool:
     return bool(count)
 
 
-def _draw(kind: str, source: Solution, rows: "object", limit: int, reason: str) -> None:
-    targets = rows.values_list("id", flat=True)[:limit]  # type: ignore[attr-defined]
+def _draw(kind: str, source: Solution, rows: "QuerySet[Solution]", limit: int, reason: str) -> None:
+    targets = rows.values_list("id", flat=True)[:limit]
     links_draw(kind=kind, source=source, targets=targets, reason=reason)

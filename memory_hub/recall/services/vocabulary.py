@@ -6,7 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from memory_hub.access.models import Project
 from memory_hub.common.clock import now
@@ -69,16 +70,34 @@ def count_terms(*, project: Project) -> None:
 
 
 def projects_to_count() -> list[Project]:
-    """Return the projects in which something was indexed since their terms were counted. Call as the system."""
+    """Return the projects in which something was indexed or deleted since their terms were counted.
+
+    What was deleted leaves its words behind until then: at most a minute, in a large project ten. Call as the system.
+    """
     latest = (
         IndexEntry.objects.filter(project_id=OuterRef("id")).order_by("-indexed_at").values("indexed_at")[:1]
     )
     total = Term.objects.filter(project_id=OuterRef("id"), term="", kind=IndexKind.SOLUTION)
+    lessons = Term.objects.filter(project_id=OuterRef("id"), term="", kind=IndexKind.LESSON)
     projects = Project.objects.annotate(
         indexed_at=Subquery(latest),
         counted_at=Subquery(total.values("counted_at")[:1]),
         entries=Subquery(total.values("documents")[:1]),
-    ).filter(indexed_at__isnull=False)
-    stale = Q(counted_at__isnull=True) | Q(indexed_at__gt=F("counted_at"))
+        solutions=_number_of("solution"),
+        lessons=_number_of("lesson"),
+        counted_lessons=Coalesce(Subquery(lessons.values("documents")[:1]), 0),
+    ).filter(Q(indexed_at__isnull=False) | Q(counted_at__isnull=False))
+    stale = (
+        Q(counted_at__isnull=True)
+        | Q(indexed_at__gt=F("counted_at"))
+        | ~Q(solutions=F("entries"))
+        | ~Q(lessons=F("counted_lessons"))
+    )
     due = Q(counted_at__isnull=True) | Q(entries__lt=_LARGE) | Q(counted_at__lt=now() - _LARGE_EVERY)
     return list(projects.filter(stale, due))
+
+
+def _number_of(subject: str) -> Coalesce:
+    """Return how many entries of the outer project are about a solution, or a lesson."""
+    entries = IndexEntry.objects.filter(project_id=OuterRef("id"), **{f"{subject}__isnull": False})
+    return Coalesce(Subquery(entries.order_by().values("project_id").annotate(n=Count("id")).values("n")), 0)
