@@ -93,17 +93,18 @@ class _Driver:
 
     def _prepare_and_ask(self, watch: Watch) -> _Outcome:
         run = self.run
-        model = self.model = model_for(run.connection)
-        with ThreadPoolExecutor(1, "profiles") as beside:  # while the sandbox starts
+        with ThreadPoolExecutor(1, "beside") as beside:  # while the sandbox starts
+            model = beside.submit(model_for, run.connection)
             profiles = [(item, beside.submit(_profile, item, watch)) for item in run.inputs.all()]
             self.executor.start()
+        self.model = model.result()
         environment = _environment(self.executor, run.model_label)
         patiently(lambda: run_prepared(run=run, sandbox=self.executor.sandbox_name, environment=environment))
         for item, profile in profiles:
             _keep_profile(item, profile.result())
         if watch.stopped_by is not None:
             return _Outcome(answered=False)
-        agent = self.agent = self._agent_with(model)
+        agent = self.agent = self._agent_with(self.model)
         try:
             result = agent.run(_task_text(run))
         except AgentError as error:

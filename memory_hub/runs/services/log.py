@@ -22,20 +22,20 @@ class LeaseLost(Conflict):
 
 def lock_run(run_id: UUID) -> Run | None:
     """Return the run, locked until the transaction ends, with what its services need; None where it is gone."""
-    return (
-        Run.objects.select_for_update(of=("self",))
-        .select_related("project__team", "connection", "starter")
-        .filter(id=run_id)
-        .first()
-    )
+    return _locked(run_id, "project__team", "connection", "starter")
 
 
 def lock_held_run(run_id: UUID, holder: str) -> Run:
-    """Return the run, locked. Raises LeaseLost unless it is running in the hands of `holder`."""
-    run = lock_run(run_id)
+    """Return the run, locked, with its connection. Raises LeaseLost unless it is running in the hands of `holder`."""
+    run = _locked(run_id, "connection")  # for each step: no more than a step needs
     if run is None or run.state != Run.State.RUNNING or run.lease_holder != holder:
         raise LeaseLost("This run was ended by the hub, since its worker had stopped answering.")
     return run
+
+
+def _locked(run_id: UUID, *related: str) -> Run | None:
+    found = Run.objects.select_for_update(of=("self",)).select_related(*related).filter(id=run_id)
+    return next(iter(found), None)
 
 
 def move(run: Run, state: str) -> None:
