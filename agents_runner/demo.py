@@ -146,7 +146,7 @@ def _is_in_memory(run: Run) -> bool:
 
 
 def describe(run: Run, site_url: str) -> str:
-    """Return one line on a run: its state, its steps, what was recalled, and its address."""
+    """Return one line on a run: its state, its steps, what was recalled, its address, and why it failed if it did."""
     with as_system():
         event = RunEvent.objects.filter(run=run, kind=RunEvent.Kind.RECALLED).first()
     items = event.data.get("items", []) if event else []
@@ -157,7 +157,8 @@ def describe(run: Run, site_url: str) -> str:
     )
     steps = f"{run.step_count} step{'' if run.step_count == 1 else 's'}"
     path = f"{site_url}/p/{run.project.team.slug}/{run.project.slug}/runs/{run.id}/"
-    return f"{run.state}, {steps}, recalled: {recalled or 'nothing'}  {path}"
+    why = f"  ({run.reason})" if run.state == Run.State.FAILED and run.reason else ""
+    return f"{run.state}, {steps}, recalled: {recalled or 'nothing'}  {path}{why}"
 
 
 def as_json(accounts: list[Account], runs: list[UUID]) -> str:

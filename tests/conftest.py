@@ -16,6 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, make_cast
+from tests.databases import drop_database, remake_database
 
 # How long an example takes says how busy the machine is, and nothing of the code.
 hypothesis_settings.register_profile("hub", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,8 +32,7 @@ def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
     name = f"test_hub_{os.getpid()}"
     owner_url = settings.MIGRATE_DATABASE_URL
     with psycopg.connect(owner_url, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        connection.execute(f'CREATE DATABASE "{name}"')
+        remake_database(connection, name)
     os.environ["HUB_TEST_DATABASE"] = name
     with django_db_blocker.unblock():
         application = connections["default"]
@@ -49,7 +49,7 @@ def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
         connections["default"].close()
         _close_pool(connections["default"])
     with psycopg.connect(owner_url, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        drop_database(connection, name)
 
 
 def _owner_settings(app: dict[str, Any], name: str) -> dict[str, Any]:

@@ -74,6 +74,15 @@ def readable_by_others(path: Path, *, from_root: bool = True) -> bool:
     return all(entry.stat().st_mode & stat.S_IROTH for entry in os.scandir(path) if not entry.is_symlink())
 
 
+def make_public_folder(folder: Path) -> None:
+    """Make a folder, and those missing above it, so that everybody may read it, whatever this process's umask."""
+    if folder.exists():
+        return
+    make_public_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o755)
+
+
 def link_or_copy(source: str, target: str) -> str:
     """A hard link costs neither time nor space; across file systems it has to be a copy."""
     if os.stat(source).st_mode & stat.S_IROTH:
@@ -90,9 +99,10 @@ def link_or_copy(source: str, target: str) -> str:
 def link_tree(source: Path, target: Path, left_out: frozenset[str] = frozenset()) -> None:
     """Rebuild a tree elsewhere, readable by everybody, from hard links where possible."""
     if source.is_file():
-        target.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        make_public_folder(target.parent)
         link_or_copy(str(source.resolve()), str(target))
         return
+    make_public_folder(target)
     shutil.copytree(
         source, target, copy_function=link_or_copy, dirs_exist_ok=True, ignore_dangling_symlinks=True,
         ignore=lambda _folder, names: left_out & set(names),
@@ -105,9 +115,11 @@ def shared_folder() -> Path:
     """A folder of root's that every user can reach. Raises SandboxUnavailable."""
     for folder in SHARED_FOLDERS:
         try:
-            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            make_public_folder(folder)
             about = folder.lstat()
             roots_own = stat.S_ISDIR(about.st_mode) and about.st_uid == 0 and not about.st_mode & 0o022
+            if roots_own:
+                folder.chmod(0o755)  # an earlier version left it closed where its umask said so
             if roots_own and readable_by_others(folder) and os.access(folder, os.W_OK):
                 return folder
         except OSError:

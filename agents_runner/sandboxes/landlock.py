@@ -90,9 +90,9 @@ def start(*, profile: PackageProfile, limits: SandboxLimits, folder: SandboxFold
     worker.write_bytes(worker_pyc())
     worker.chmod(0o444)
     site = folder.path / "site"
-    site.mkdir(mode=0o755)
+    interpreters.make_public_folder(site)
     for name, path in packages.items:
-        (site / name).parent.mkdir(mode=0o755, exist_ok=True)
+        interpreters.make_public_folder((site / name).parent)
         (site / name).symlink_to(path)
     writable = [folder.work, folder.tmp]
     if root:

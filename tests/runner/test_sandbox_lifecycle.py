@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,29 @@ def test_a_private_temporary_folder_and_private_inputs_are_enough(
     assert (private / "secret.csv").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.fixture
+def private_umask() -> Iterator[None]:
+    """What bin/start sets: what it makes is its own."""
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@EVERY_SANDBOX
+@pytest.mark.usefixtures("private_umask")
+def test_a_sandbox_works_from_a_process_whose_files_are_private(
+    sandbox: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(interpreters, "SHARED_FOLDERS", (tmp_path / "new" / "shared",))
+    interpreters.for_any_user.cache_clear()
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    with SandboxExecutor(sandbox, limits=LIMITS, inputs={"a.csv": tmp_path / "a.csv"}) as executor:
+        assert executor("import numpy\nopen('/inputs/a.csv').read()").output == "a\n1\n"
+    interpreters.for_any_user.cache_clear()
+
+
+@pytest.mark.usefixtures("private_umask")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs a copy of the interpreter")
 def test_the_copy_for_other_users_is_readable_by_all_and_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -172,6 +196,9 @@ def test_the_copy_for_other_users_is_readable_by_all_and_made_once(
     assert (interpreter.library / "os.py").stat().st_mode & 0o004
     for name, path in copied.items:
         assert path.exists(), name
+        assert all(
+            above.stat().st_mode & 0o005 == 0o005 for above in path.parents if tmp_path in above.parents
+        )
         for folder, _, files in os.walk(path):
             assert os.stat(folder).st_mode & 0o005 == 0o005
             assert all(os.stat(os.path.join(folder, file)).st_mode & 0o004 for file in files)

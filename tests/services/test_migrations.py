@@ -11,6 +11,8 @@ import pytest
 from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.databases import drop_database, remake_database
+
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ["api", "review", "recall", "library", "runs", "access", "audit"]
 
@@ -22,12 +24,11 @@ def database() -> Iterator[str]:
     """The URL of an empty database of hub_owner's."""
     name = f"migrations_{os.getpid()}"
     with psycopg.connect(settings.MIGRATE_DATABASE_URL, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        connection.execute(f'CREATE DATABASE "{name}"')
+        remake_database(connection, name)
     parts = conninfo_to_dict(settings.MIGRATE_DATABASE_URL)
     yield make_conninfo(**{**parts, "dbname": name})
     with psycopg.connect(settings.MIGRATE_DATABASE_URL, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        drop_database(connection, name)
 
 
 def migrate(database: str, *arguments: str) -> None:
