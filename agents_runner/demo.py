@@ -149,6 +149,7 @@ def describe(run: Run, site_url: str) -> str:
     """Return one line on a run: its state, its steps, what was recalled, its address, and why it failed if it did."""
     with as_system():
         event = RunEvent.objects.filter(run=run, kind=RunEvent.Kind.RECALLED).first()
+        path = f"{site_url}/p/{run.project.team.slug}/{run.project.slug}/runs/{run.id}/"
     items = event.data.get("items", []) if event else []
     used = set(run.memory_use.get("used", []))
     recalled = "; ".join(
@@ -156,7 +157,6 @@ def describe(run: Run, site_url: str) -> str:
         for item in items
     )
     steps = f"{run.step_count} step{'' if run.step_count == 1 else 's'}"
-    path = f"{site_url}/p/{run.project.team.slug}/{run.project.slug}/runs/{run.id}/"
     why = f"  ({run.reason})" if run.state == Run.State.FAILED and run.reason else ""
     return f"{run.state}, {steps}, recalled: {recalled or 'nothing'}  {path}{why}"
 
