@@ -146,7 +146,7 @@ def _is_in_memory(run: Run) -> bool:
 
 
 def describe(run: Run, site_url: str) -> str:
-    """Return one line on a run: its state, its steps, what was recalled, its address, and why it failed if it did."""
+    """Return one line on a run: its state, its steps, what was recalled, its address, and why it did not succeed."""
     with as_system():
         event = RunEvent.objects.filter(run=run, kind=RunEvent.Kind.RECALLED).first()
         path = f"{site_url}/p/{run.project.team.slug}/{run.project.slug}/runs/{run.id}/"
@@ -157,7 +157,7 @@ def describe(run: Run, site_url: str) -> str:
         for item in items
     )
     steps = f"{run.step_count} step{'' if run.step_count == 1 else 's'}"
-    why = f"  ({run.reason})" if run.state == Run.State.FAILED and run.reason else ""
+    why = f"  ({run.reason})" if run.reason else ""
     return f"{run.state}, {steps}, recalled: {recalled or 'nothing'}  {path}{why}"
 
 

@@ -18,6 +18,8 @@ from agents_runner.sandboxes.profiles import Packages
 LEFT_OUT = frozenset(
     ("test", "idlelib", "turtledemo", "ensurepip", "lib2to3", "site-packages", "dist-packages")
 )
+# Raised when copies made before are no longer good: those of layout 1 may have folders that only root can read.
+LAYOUT = 2
 SHARED_FOLDERS = tuple(Path(f"/{top}/memory-hub/sandbox") for top in ("var/lib", "var/cache", "opt"))
 
 
@@ -133,6 +135,7 @@ def shared_folder() -> Path:
 def key_of(interpreter: Interpreter, packages: Packages) -> str:
     """Changes whenever the interpreter or a package changes."""
     facts: list[object] = [
+        LAYOUT,
         sys.version,
         interpreter.program,
         interpreter.program.stat().st_mtime_ns,

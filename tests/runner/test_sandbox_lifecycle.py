@@ -168,18 +168,33 @@ def private_umask() -> Iterator[None]:
     os.umask(before)
 
 
-@EVERY_SANDBOX
-@pytest.mark.usefixtures("private_umask")
-def test_a_sandbox_works_from_a_process_whose_files_are_private(
-    sandbox: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_copy_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the copy for other users will come: a folder that is not there, and nothing made before is known."""
     tmp_path.chmod(0o755)
-    monkeypatch.setattr(interpreters, "SHARED_FOLDERS", (tmp_path / "new" / "shared",))
+    shared = tmp_path / "new" / "shared"
+    monkeypatch.setattr(interpreters, "SHARED_FOLDERS", (shared,))
     interpreters.for_any_user.cache_clear()
+    yield shared
+    interpreters.for_any_user.cache_clear()
+
+
+@EVERY_SANDBOX
+@pytest.mark.usefixtures("private_umask", "no_copy_yet")
+def test_a_sandbox_works_from_a_process_whose_files_are_private(sandbox: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     with SandboxExecutor(sandbox, limits=LIMITS, inputs={"a.csv": tmp_path / "a.csv"}) as executor:
         assert executor("import numpy\nopen('/inputs/a.csv').read()").output == "a\n1\n"
-    interpreters.for_any_user.cache_clear()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root shares a folder")
+@pytest.mark.usefixtures("private_umask")
+def test_a_shared_folder_that_was_left_closed_is_opened(no_copy_yet: Path) -> None:
+    no_copy_yet.parent.mkdir()
+    no_copy_yet.parent.chmod(0o755)
+    no_copy_yet.mkdir()
+    assert interpreters.shared_folder() == no_copy_yet
+    assert no_copy_yet.stat().st_mode & 0o777 == 0o755
 
 
 @pytest.mark.usefixtures("private_umask")

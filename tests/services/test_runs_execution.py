@@ -10,7 +10,6 @@ from uuid import uuid4
 import pytest
 from django.db import connection as database
 
-from agents_runner.demo import describe
 from memory_hub.access.actor import acting_as, as_system
 from memory_hub.access.models import ProjectMembership
 from memory_hub.access.permissions import Role
@@ -420,11 +419,3 @@ def test_nothing_is_added_to_the_log_of_a_settled_run(run: Run) -> None:
     with pytest.raises(Conflict):
         event_append(run=run, kind=RunEvent.Kind.RECALLED, data={})
     assert log_of(run)[-1][1] == "captured"
-
-
-def test_the_demo_says_why_a_sample_run_failed(cast: Cast) -> None:
-    run = start(cast.bob, make_connection(cast.project))
-    with as_system():
-        ProjectMembership.objects.filter(user=cast.bob).delete()
-    run_claim(run_id=run.id, holder="worker-1")
-    assert describe(again(run), "http://hub").endswith(f"/runs/{run.id}/  ({again(run).reason})")
