@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "memory_hub.common.one_thread.OneThreadMiddleware",
 ]
 
 ROOT_URLCONF = "memory_hub.urls"

@@ -94,9 +94,16 @@ def acting_as(actor: Actor) -> Iterator[Actor]:
 
 @contextmanager
 def as_system() -> Iterator[Actor]:
-    """Step out of the caller's rights for the few deeds that come before rights exist (sign-in, invitations)."""
-    with acting_as(SYSTEM) as actor:
-        yield actor
+    """Step out of the caller's rights for the few deeds that come before rights exist (sign-in, invitations).
+
+    Within another as_system it is part of it: nothing is set again, and there is no savepoint to go back to.
+    """
+    if (outer := _current.get()) is not None and outer.is_system:
+        with transaction.atomic(savepoint=False):
+            yield outer
+    else:
+        with acting_as(SYSTEM) as actor:
+            yield actor
 
 
 def _set(actor: Actor) -> None:

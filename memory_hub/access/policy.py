@@ -5,6 +5,8 @@ from types import MappingProxyType
 from typing import Protocol
 from uuid import UUID
 
+from django.db import connection
+
 from memory_hub.common.errors import PermissionDenied
 
 from .actor import Actor, ActorKind, as_system
@@ -120,8 +122,7 @@ def _narrowed(
     role: Role,
     scopes: Iterable[Scope],
 ) -> Actor:
-    project_roles, _ = _rights_of(owner) if owner.is_active else ({}, {})
-    held = project_roles.get(project_id)
+    held = _held_by(owner, team_id, project_id) if owner.is_active else None
     return Actor(
         kind=kind,
         label=label,
@@ -151,6 +152,27 @@ def _rights_of(user: User) -> tuple[dict[UUID, Role], dict[UUID, TeamRole]]:
             for project_id in Project.objects.filter(team_id__in=administered).values_list("id", flat=True):
                 project_roles[project_id] = Role.MAINTAINER
     return project_roles, team_roles
+
+
+# By hand, since it comes before every call with a key.
+_HELD = """
+SELECT t.role, p.role FROM access_teammembership t
+LEFT JOIN access_projectmembership p ON p.user_id = t.user_id AND p.project_id = %(project)s
+WHERE t.user_id = %(user)s AND t.team_id = %(team)s
+"""
+
+
+def _held_by(user: User, team_id: UUID, project_id: UUID) -> Role | None:
+    """Return the person's effective role in one project of a team, as _rights_of would, in one query."""
+    with as_system(), connection.cursor() as cursor:
+        cursor.execute(_HELD, {"user": user.id, "team": team_id, "project": project_id})
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    team_role, project_role = row
+    if TeamRole(team_role).rank >= TeamRole.ADMIN.rank:
+        return Role.MAINTAINER
+    return Role(project_role) if project_role else None
 
 
 def _project_id(where: Project | InProject | UUID) -> UUID:

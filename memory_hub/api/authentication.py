@@ -8,7 +8,7 @@ from rest_framework import authentication
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 
-from memory_hub.access.actor import Actor
+from memory_hub.access.actor import Actor, as_system
 from memory_hub.access.models import User
 from memory_hub.access.policy import actor_for_key, actor_for_user
 from memory_hub.access.services.keys import key_authenticate
@@ -28,8 +28,9 @@ class HubAuthentication(authentication.BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, Actor] | None:
         key = presented_key(request._request)
         if key is not None:
-            row = key_authenticate(key)
-            return row.owner, actor_for_key(row)
+            with as_system():
+                row = key_authenticate(key)
+                return row.owner, actor_for_key(row)
         signed_in: Any = SessionAuthentication().authenticate(request)  # enforces CSRF
         if signed_in is None:
             return None

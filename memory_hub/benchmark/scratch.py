@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 60
+WEB_PROCESSES = len(os.sched_getaffinity(0))
 
 
 @contextlib.contextmanager
@@ -83,26 +83,25 @@ def make_world(name: str) -> World:
 
 @contextlib.contextmanager
 def web_server() -> Iterator[str]:
-    """Run the hub's web server as bin/start does, in a process of its own; give its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable, "-m", "uvicorn", "memory_hub.asgi:application", "--port", str(port), "--lifespan", "off",
-        "--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "1",
-    ]  # fmt: skip
-    server = subprocess.Popen(command, cwd=ROOT, env=os.environ)
-    address = f"http://127.0.0.1:{port}"
+    """Run the hub's web server as bin/start does, one process for each processor; give its address."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+    descriptor = listening.fileno()
+    command = [sys.executable, "-m", "memory_hub.launcher.web", "--fd", str(descriptor)]
+    servers = [
+        subprocess.Popen(command, cwd=ROOT, env=os.environ, pass_fds=[descriptor])
+        for _ in range(WEB_PROCESSES)
+    ]
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     try:
-        deadline = time.monotonic() + _START_SECONDS
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/livez"):
-                break
-            time.sleep(0.1)
+        with urllib.request.urlopen(f"{address}/livez", timeout=_START_SECONDS):
+            pass
         yield address
     finally:
-        server.terminate()
-        server.wait()
+        for server in servers:
+            server.terminate()
+        for server in servers:
+            server.wait()
+        listening.close()
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -22,11 +22,13 @@ def spawn(
     death_signal: int,
     account: pwd.struct_passwd | None = None,
     error_log: Path | None = None,
+    keep_open: Sequence[int] = (),
 ) -> "subprocess.Popen[bytes]":
     """Start `command` in a session of its own, its output appended to `log`; return the process.
 
     The kernel sends it `death_signal` when the thread that called us ends, so call from the main thread.
-    `account` is whom to run as, when we are root; `error_log` takes standard error apart.
+    `account` is whom to run as, when we are root; `error_log` takes standard error apart;
+    `keep_open` are descriptors of ours that it inherits.
     A Ctrl-C in the terminal does not reach it: we decide.
     """
     parent = os.getpid()
@@ -45,6 +47,7 @@ def spawn(
             cwd=folder,
             env=dict(environment),
             start_new_session=True,
+            pass_fds=keep_open,
             preexec_fn=before_exec,  # safe: our launchers start no threads
             user=account.pw_uid if account else None,
             group=account.pw_gid if account else None,

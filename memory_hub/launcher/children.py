@@ -2,8 +2,9 @@
 
 import os
 import signal
+import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,8 +30,12 @@ def python_child(
     environment: Mapping[str, str],
     stage: int,
     stop_steps: list[tuple[int, float]],
+    keep_open: Sequence[int] = (),
 ) -> Child:
-    """Return a child that runs our Python with `arguments`, logging to `<data>/logs/<name>.log`."""
+    """Return a child that runs our Python with `arguments`, logging to `<data>/logs/<name>.log`.
+
+    keep_open: descriptors of ours that it inherits.
+    """
     log = private_folder(data_dir / "logs") / f"{name}.log"
 
     def start() -> Process:
@@ -40,23 +45,26 @@ def python_child(
             environment={**environment, SUPERVISED: str(data_dir)},
             folder=data_dir,
             death_signal=signal.SIGKILL,
+            keep_open=keep_open,
         )
 
     return Child(name, start, stop_steps, log, stage)
 
 
-def web_server(data_dir: Path, environment: Mapping[str, str], host: str, port: int) -> Child:
-    """Return the web server: pages, REST and live streams."""
-    return python_child(
-        "web",
-        [
-            "-m", "uvicorn", "memory_hub.asgi:application", "--host", host, "--port", str(port),
-            # Open live streams end with the server; browsers come back by themselves.
-            "--timeout-graceful-shutdown", "2", "--lifespan", "off",
-            "--no-access-log", "--no-server-header", "--no-proxy-headers",
-        ],
-        data_dir=data_dir, environment=environment, stage=WEB_STAGE, stop_steps=[(signal.SIGTERM, 5.0)],
-    )  # fmt: skip
+def web_servers(
+    data_dir: Path, environment: Mapping[str, str], listening: socket.socket, count: int
+) -> list[Child]:
+    """Return the processes of the web server, which share one socket: pages, REST and live streams."""
+    descriptor = listening.fileno()
+    return [
+        python_child(
+            f"web-{number}",
+            ["-m", "memory_hub.launcher.web", "--fd", str(descriptor)],
+            data_dir=data_dir, environment=environment, stage=WEB_STAGE, stop_steps=[(signal.SIGTERM, 5.0)],
+            keep_open=[descriptor],
+        )
+        for number in range(1, count + 1)
+    ]  # fmt: skip
 
 
 def worker(data_dir: Path, environment: Mapping[str, str], queue: str, processes: int) -> Child:

@@ -10,6 +10,8 @@ import socket
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+# Calls that wait while every web server process is busy, or starts again.
+_BACKLOG = 2048
 
 
 class OptionsError(Exception):
@@ -43,16 +45,21 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
-def check(options: argparse.Namespace) -> None:
-    """Raise OptionsError where the address is taken or impossible, or the data folder cannot be written."""
+def listen(options: argparse.Namespace) -> socket.socket:
+    """Return a socket that listens on the chosen address; OptionsError where it is taken or impossible."""
     try:
         family, _, _, _, address = socket.getaddrinfo(
             options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-            probe.listen(1)  # on Linux a bind alone may succeed beside a listener
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(_BACKLOG)  # on Linux a bind alone may succeed beside a listener
+        except BaseException:
+            listening.close()
+            raise
+        return listening
     except PermissionError:
         raise OptionsError(
             f"This user may not use port {options.port}: choose one above 1023 with --port."
@@ -66,6 +73,11 @@ def check(options: argparse.Namespace) -> None:
             f"Port {options.port} of {options.host} is taken: stop what uses it, or choose another, "
             f"for example --port {options.port + 1}."
         ) from None
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raise OptionsError where the address is taken or impossible, or the data folder cannot be written."""
+    listen(options).close()
     folder: Path = options.data
     while not folder.exists() and folder.parent != folder:
         folder = folder.parent

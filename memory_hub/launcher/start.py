@@ -13,11 +13,11 @@ from typing import NoReturn
 import psutil
 
 from memory_hub.embedded import EmbeddedError, EmbeddedServices, ServiceUrls
-from memory_hub.env import ConfigurationError
+from memory_hub.env import ConfigurationError, env_int
 
 from . import migrations
 from . import options as start_options
-from .children import beat, end_leftovers, service_children, web_server, worker
+from .children import beat, end_leftovers, service_children, web_servers, worker
 from .configured import check_services
 from .demo import Demo
 from .django_step import Breathe, DjangoCommand, StepError
@@ -27,6 +27,8 @@ from .signals import SignalWatch
 from .supervisor import HopelessChildError, Supervisor
 
 WEB_READY_SECONDS = 120.0
+# More than this many web server processes are of no use to a hub on one machine unless somebody asks for them.
+MOST_WEB_PROCESSES = 4
 # Listening on these means every address of the machine; each with the one to ask ourselves at.
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 
@@ -117,14 +119,14 @@ def _bring_up(
         own_database = bool(urls.database_url)
         if own_database and migrations.seen(data_dir):
             with step("Configuration, database tables, web server"):
-                supervisor.add(web_server(data_dir, app, options.host, options.port))
+                _start_web(options, app, supervisor)
                 migrate.finish(breathe)
                 _wait_for_web(options, breathe)
         else:
             with step("Configuration and database tables"):
                 migrate.finish(breathe)
             with step("Web server"):
-                supervisor.add(web_server(data_dir, app, options.host, options.port))
+                _start_web(options, app, supervisor)
                 _wait_for_web(options, breathe)
         if own_database:
             migrations.remember(data_dir)
@@ -140,6 +142,14 @@ def _bring_up(
         say(
             "It listens beyond this machine, without encryption: put a proxy with HTTPS before it, or trust the network."
         )
+
+
+def _start_web(options: argparse.Namespace, app: dict[str, str], supervisor: Supervisor) -> None:
+    """Start the web server's processes on one socket, which stays open here: a call waits while they start again."""
+    processors = len(os.sched_getaffinity(0))
+    count = env_int("WEB_CONCURRENCY", min(processors, MOST_WEB_PROCESSES), minimum=1)
+    for child in web_servers(options.data, app, start_options.listen(options), count):
+        supervisor.add(child)
 
 
 def _environment(options: argparse.Namespace, urls: ServiceUrls, role: str) -> dict[str, str]:
@@ -186,7 +196,7 @@ def _wait_for_web(options: argparse.Namespace, breathe: Breathe) -> None:
             continue
         finally:
             connection.close()
-    raise StepError(f"the web server does not answer; its log is {options.data / 'logs' / 'web.log'}.")
+    raise StepError(f"the web server does not answer; its log is {options.data / 'logs' / 'web-1.log'}.")
 
 
 def _let_sigterm_interrupt() -> None:

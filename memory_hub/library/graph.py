@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q
 
 from memory_hub.access.actor import Actor
@@ -71,11 +73,7 @@ def neighbours(
     Solutions without any have no entry. Lessons are no neighbours.
     """
     wanted = set(solution_ids)
-    links = list(
-        Link.objects.visible_to(actor)
-        .filter(Q(source__in=wanted) | Q(target__in=wanted), kind__in=list(kinds), target__isnull=False)
-        .order_by("id")
-    )
+    links = links_at(actor, wanted, kinds)
     if not links:
         return {}
     solutions = _solutions(actor, (end for link in links for end in (link.source_id, link.target_id)))
@@ -89,6 +87,37 @@ def neighbours(
                 neighbour = Neighbour(link.kind, outgoing, solutions[end], link.reason)
                 found.setdefault(start, []).append(neighbour)
     return found
+
+
+class Linked(NamedTuple):
+    """A link between two solutions."""
+
+    kind: str
+    source_id: UUID
+    target_id: UUID
+    reason: str
+
+
+# By hand, since it is on the way of every recall.
+_LINKS_AT = """
+SELECT kind, source_id, target_id, reason FROM library_link
+WHERE (source_id = ANY (%(ids)s) OR target_id = ANY (%(ids)s)) AND target_id IS NOT NULL AND kind = ANY (%(kinds)s)
+  AND (%(is_system)s OR project_id = ANY (%(projects)s))
+ORDER BY id
+"""
+
+
+def links_at(actor: Actor, solution_ids: Iterable[UUID], kinds: Iterable[str]) -> list[Linked]:
+    """Return the links of these kinds between solutions of which at least one is among these, the oldest first."""
+    values = {
+        "ids": list(solution_ids),
+        "kinds": [str(kind) for kind in kinds],
+        "is_system": actor.is_system,
+        "projects": actor.project_ids,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_LINKS_AT, values)
+        return [Linked(*row) for row in cursor.fetchall()]
 
 
 def _solutions(actor: Actor, ids: Iterable[UUID | None]) -> dict[UUID, Solution]:

@@ -1,22 +1,21 @@
 """Reads of the library room. Everything goes through visible_to(actor)."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Max, Q, QuerySet, Value
-from django.db.models.functions import Extract, Floor
+from django.db.models import Q, QuerySet
 
 from memory_hub.access.actor import SYSTEM, Actor
 from memory_hub.access.models import Project
 from memory_hub.access.permissions import Permission
 from memory_hub.access.policy import require
-from memory_hub.common.clock import now
 from memory_hub.common.errors import NotFound
 from memory_hub.runs.models import Run
 
+from .evidence_counts import observations
 from .models import MERGED, CheckInput, Evidence, Lesson, Link, Revision, Solution
-from .quality import NO_EVIDENCE, PERIOD, Observations, Quality, quality_of
+from .quality import NO_EVIDENCE, Quality, quality_of
 
 
 def solutions(actor: Actor, project: Project) -> "QuerySet[Solution]":
@@ -170,57 +169,42 @@ def tag_counts(actor: Actor, project: Project) -> list[tuple[str, int]]:
     return Counter(tag for tags in rows for tag in tags).most_common()
 
 
-def qualities_of_revisions(actor: Actor, revision_ids: Iterable[UUID]) -> dict[UUID, Quality]:
-    """Return the quality of each of these revisions, in one query; NO_EVIDENCE where there is none."""
-    return _qualities(actor, "revision", list(revision_ids))
+def qualities_of_revisions(
+    actor: Actor, revision_ids: Iterable[UUID], *, merged: Mapping[UUID, UUID] | None = None
+) -> dict[UUID, Quality]:
+    """Return the quality of each of these revisions, NO_EVIDENCE where there is none.
+
+    merged: the solutions that were merged into theirs, each with the one that stands for it; read where it is not
+    given. Evidence on their identical code counts here, too.
+    """
+    ids = list(revision_ids)
+    into = _merged_into(actor, ids) if merged is None else merged
+    return _qualities(actor, "revision", {item: item for item in ids} | _twins(actor, ids, into))
 
 
 def qualities_of_lessons(actor: Actor, lesson_ids: Iterable[UUID]) -> dict[UUID, Quality]:
     """Return the quality of each of these lessons, in one query; NO_EVIDENCE where there is none."""
-    return _qualities(actor, "lesson", list(lesson_ids))
+    return _qualities(actor, "lesson", {item: item for item in lesson_ids})
 
 
-def _qualities(actor: Actor, subject: str, ids: list[UUID]) -> dict[UUID, Quality]:
-    column = f"{subject}_id"
-    counts_for = {item: item for item in ids}
-    if subject == "revision":
-        counts_for |= _merged_twins(actor, ids)
-    age = Extract(ExpressionWrapper(Value(now()) - F("created_at"), DurationField()), "epoch")
-    live = Q(superseded_by=None)
-    used = Q(kind=Evidence.Kind.REUSED, outcome__in=[Evidence.Outcome.SUCCESS, Evidence.Outcome.FAILURE])
-    passed = Q(kind=Evidence.Kind.VERIFIED, outcome=Evidence.Outcome.SUCCESS)
-    rows = (
-        Evidence.objects.visible_to(actor)
-        .filter(**{f"{column}__in": list(counts_for)})
-        # The author's own stars are shown, and count for nothing.
-        .exclude(kind=Evidence.Kind.RATED, detail__own_work=True)
-        .annotate(periods=Floor(age / PERIOD.total_seconds()))
-        .order_by()
-        .values(column, "kind", "periods")
-        .annotate(
-            success=Count("id", filter=live & Q(outcome=Evidence.Outcome.SUCCESS)),
-            failure=Count("id", filter=live & Q(outcome=Evidence.Outcome.FAILURE)),
-            not_applicable=Count("id", filter=live & Q(outcome=Evidence.Outcome.NOT_APPLICABLE)),
-            # A check that failed since takes the place of one that passed, and does not undo that it passed.
-            last_verified=Max("created_at", filter=passed),
-            last_used=Max("created_at", filter=live & used),
-        )
-    )
-    seen: defaultdict[UUID, list[Observations]] = defaultdict(list)
-    for row in rows:
-        seen[counts_for[row.pop(column)]].append(Observations(**{**row, "periods": int(row["periods"])}))
-    return {item: quality_of(seen[item]) if item in seen else NO_EVIDENCE for item in ids}
+def _qualities(actor: Actor, subject: str, counts_for: Mapping[UUID, UUID]) -> dict[UUID, Quality]:
+    """counts_for: each revision or lesson whose evidence is read, with the one for which it counts."""
+    seen = observations(actor, subject, counts_for)
+    return {
+        item: quality_of(seen[item]) if item in seen else NO_EVIDENCE for item in set(counts_for.values())
+    }
 
 
-def _merged_twins(actor: Actor, ids: list[UUID]) -> dict[UUID, UUID]:
-    """Return the revisions with identical code of solutions that were merged: their evidence counts here, too.
-
-    Small queries, since this is on the way of every recall: most solutions have had none merged into them.
-    """
+def _merged_into(actor: Actor, ids: list[UUID]) -> dict[UUID, UUID]:
+    """Return the solutions that were merged into those of these revisions, each with the one that stands for it."""
     merged = Link.objects.visible_to(actor).filter(
         kind=Link.Kind.DUPLICATE_OF, target__in=Revision.objects.filter(id__in=ids).values("solution_id")
     )
-    into = dict(merged.values_list("source_id", "target_id"))
+    return {source: target for source, target in merged.values_list("source_id", "target_id") if target}
+
+
+def _twins(actor: Actor, ids: list[UUID], into: Mapping[UUID, UUID]) -> dict[UUID, UUID]:
+    """Return the revisions with identical code of solutions that were merged, each with the one it counts for."""
     if not into:
         return {}
     standing = {

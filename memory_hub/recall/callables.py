@@ -18,13 +18,14 @@ def callables_of(actor: Actor, project: Project, items: Sequence[OfferedItem]) -
     A function whose helpers may not all be offered themselves is no callable: it would be offered half, or its helper
     past the policy. Its item is then text to adapt.
     """
-    revisions = Revision.objects.visible_to(actor).in_bulk([UUID(item.revision_id) for item in items])
+    calling = [UUID(item.revision_id) for item in items if item.depends_on]
+    revisions = Revision.objects.visible_to(actor).in_bulk(calling) if calling else {}
     taken: set[str] = set()
     found = []
     for item in items:
         if not item.entry_point or item.entry_point in taken:
             continue
-        helpers = _helpers(revisions[UUID(item.revision_id)], project)
+        helpers = _helpers(revisions[UUID(item.revision_id)], project) if item.depends_on else []
         if helpers is None:
             continue
         taken.add(item.entry_point)

@@ -10,7 +10,7 @@ from itertools import combinations
 from uuid import UUID
 
 # Entries that the words may bring, to be ranked in the database.
-BUDGET = 1_200
+BUDGET = 600
 ASIDE_BUDGET = 200
 # Frequent terms that are tried together, and how many alternatives a query may get.
 _TOGETHER = 6

@@ -11,10 +11,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
 from .tokens import stem, terms
 
@@ -70,6 +69,8 @@ class Query:
     pairs: Mapping[tuple[str, str], float]
     length: int
     places: Mapping[str, int]
+    total_weight: float
+    total_of_pairs: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +99,17 @@ def prepare(task: str, vocabulary: Vocabulary, usage: Usage) -> Query:
     found = asked_terms(task)
     rare = {term: _rarity(term, vocabulary, usage) for term in dict.fromkeys(found)}
     asked = without_stop_words(list(rare)) or list(rare)
+    weights = {term: rare[term] * usage.survival.get(term, 1.0) for term in asked}
+    pairs = {(one, two): rare.get(one, 1.0) + rare[two] for one, two in _pairs(found)}
     return Query(
-        weights={term: rare[term] * usage.survival.get(term, 1.0) for term in asked},
+        weights=weights,
         likes=vocabulary.likes,
         grams=_grams(task[:COMPARED_CHARACTERS]),
-        pairs={(one, two): rare.get(one, 1.0) + rare[two] for one, two in _pairs(found)},
+        pairs=pairs,
         length=len(found),
         places=_places(found),
+        total_weight=sum(weights.values()),
+        total_of_pairs=sum(pairs.values()),
     )
 
 
@@ -119,30 +124,32 @@ def compare(query: Query, text: str, aside: Collection[str]) -> Features:
     described = _LITERAL.sub(" ", text)
     found = terms(described)
     said = set(found if described == text else terms(text))
-    has = {term: _has(term, said, aside, query.likes.get(term, {})) for term in query.weights}
+    covered, matched = [], []
+    for term, weight in query.weights.items():
+        if has := 1.0 if term in said else _nearly(term, said, aside, query):
+            covered.append(weight * has)
+            matched.append(term)
     grams = _grams(described)
     shared = len(query.grams & grams)
     either = len(query.grams) + len(grams) - shared
     pairs = set(_pairs(found))
+    paired = sum(weight for pair, weight in query.pairs.items() if pair in pairs)
     return Features(
-        coverage=_share((weight * has[term] for term, weight in query.weights.items()), query.weights),
+        coverage=sum(covered) / query.total_weight if query.total_weight else 0.0,
         grams=shared / either if either else 0.0,
-        pairs=_share((weight for pair, weight in query.pairs.items() if pair in pairs), query.pairs),
+        pairs=paired / query.total_of_pairs if query.total_of_pairs else 0.0,
         order=2 * _longest_common(query, found) / max(1, query.length + len(found)),
-        matched=frozenset(term for term, share in has.items() if share),
+        matched=frozenset(matched),
     )
 
 
-def _has(term: str, said: Collection[str], aside: Collection[str], likes: Mapping[str, float]) -> float:
-    if term in said:
-        return 1.0
-    misspelt = max((likeness for other, likeness in likes.items() if other in said), default=0.0) * MISSPELT
-    return max(ASIDE if term in aside else 0.0, misspelt)
-
-
-def _share(parts: Iterable[float], whole: Mapping[Any, float]) -> float:
-    total = sum(whole.values())
-    return sum(parts) / total if total else 0.0
+def _nearly(term: str, said: Collection[str], aside: Collection[str], query: Query) -> float:
+    """Return what a text has of a term that it does not say: it stands aside, or is spelt a little differently."""
+    has = ASIDE if term in aside else 0.0
+    for other, likeness in query.likes.get(term, {}).items():
+        if other in said:
+            has = max(has, likeness * MISSPELT)
+    return has
 
 
 def _pairs(found: Sequence[str]) -> list[tuple[str, str]]:
@@ -162,11 +169,12 @@ def _longest_common(query: Query, found: Sequence[str]) -> int:
     everywhere = (1 << query.length) - 1
     left = everywhere
     for term in found:
-        at = left & query.places.get(term, 0)
-        left = ((left + at) | (left - at)) & everywhere
+        if places := query.places.get(term):
+            at = left & places
+            left = ((left + at) | (left - at)) & everywhere
     return query.length - left.bit_count()
 
 
 def _grams(text: str) -> frozenset[str]:
     line = f" {' '.join(_LETTERS.findall(text.lower()))} "
-    return frozenset(line[start : start + GRAM] for start in range(len(line) - GRAM + 1))
+    return frozenset({line[start : start + GRAM] for start in range(len(line) - GRAM + 1)})

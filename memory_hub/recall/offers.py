@@ -6,7 +6,7 @@ from uuid import UUID
 
 from memory_hub.access.actor import Actor
 from memory_hub.access.models import Project, RecallPolicy
-from memory_hub.library.graph import neighbours
+from memory_hub.library.graph import links_at
 from memory_hub.library.models import Link, Revision, Solution
 from memory_hub.library.selectors import qualities_of_revisions
 
@@ -16,7 +16,16 @@ from .statements import statement_of
 from .values import OfferedItem
 from .worth import Place, worth_of, worth_parts
 
-_READ_AT_ONCE = 12
+_REVISION_FIELDS = (
+    "solution", "status", "verification", "entry_point", "signature", "depends_on", "code", "usage_example", "author_run",
+)  # fmt: skip
+_OFFERED_FIELDS = (
+    "project", "title", "problem", "kind", "applies_when", "edge_cases", "failed_alternatives", "environment",
+    "input_profile", "archived_at",
+    *(f"{which}_revision__{name}" for which in ("approved", "latest") for name in _REVISION_FIELDS),
+)  # fmt: skip
+# So many more candidates than are wanted are read at once: worth seldom lifts one from further below.
+_READ_BEYOND = 5
 
 
 def offered_revision(solution: Solution, policy: str) -> Revision | None:
@@ -57,8 +66,9 @@ def offers(
     worth could not lift any further one among the best. place: where it is to be used.
     """
     served: list[_Served] = []
-    for start in range(0, len(scored), _READ_AT_ONCE):
-        few = scored[start : start + _READ_AT_ONCE]
+    at_once = top_k + _READ_BEYOND
+    for start in range(0, len(scored), at_once):
+        few = scored[start : start + at_once]
         best = sorted((item.value for item in served), reverse=True)
         if len(best) >= top_k and best[top_k - 1] >= rank_value(few[0].score, 1.0):
             break
@@ -79,6 +89,7 @@ class _Served:
     revision: Revision
     worth_parts: Mapping[str, float]
     reason: str
+    newer_ids: Sequence[UUID] = ()  # of the solutions that supersede it
     is_successor: bool = False
 
     @property
@@ -100,7 +111,11 @@ def _served(
         revision = offered_revision(solution, project.recall_policy) if solution else None
         if solution is not None and revision is not None and _passes(solution, revision, filters):
             chosen.append((item, solution, revision))
-    qualities = qualities_of_revisions(actor, [revision.id for _, _, revision in chosen])
+    links = links_at(
+        actor, [solution.id for _, solution, _ in chosen], [Link.Kind.SUPERSEDES, Link.Kind.DUPLICATE_OF]
+    )
+    merged = {link.source_id: link.target_id for link in links if link.kind == Link.Kind.DUPLICATE_OF}
+    qualities = qualities_of_revisions(actor, [revision.id for _, _, revision in chosen], merged=merged)
     return [
         _Served(
             item,
@@ -108,6 +123,11 @@ def _served(
             revision,
             worth_parts(solution, revision, qualities[revision.id], place),
             reason_of(item),
+            [
+                link.source_id
+                for link in links
+                if link.kind == Link.Kind.SUPERSEDES and link.target_id == solution.id
+            ],
         )
         for item, solution, revision in chosen
     ]
@@ -122,19 +142,19 @@ def _with_successors(
     top_k: int,
 ) -> list[_Served]:
     """Put what supersedes one of the best before it: whoever finds the old one is led to the new one."""
-    links = neighbours(actor, [item.solution.id for item in served[:top_k]], [Link.Kind.SUPERSEDES])
+    newer = [solution_id for item in served[:top_k] for solution_id in item.newer_ids]
+    solutions = _visible(actor, project, newer) if newer else {}
     found: dict[UUID, _Served] = {}
     for item in served:
-        for link in links.get(item.solution.id, ()):
-            successor = link.solution
-            revision = None if link.outgoing else offered_revision(successor, project.recall_policy)
-            if revision is None or successor.project_id != project.id:
-                continue
-            if _passes(successor, revision, filters):
+        for successor in (solutions[each] for each in item.newer_ids if each in solutions):
+            revision = offered_revision(successor, project.recall_policy)
+            if revision and _passes(successor, revision, filters):
                 quality = qualities_of_revisions(actor, [revision.id])[revision.id]
                 parts = worth_parts(successor, revision, quality, place)
                 reason = f"Supersedes “{item.solution.title}”."
-                found.setdefault(successor.id, _Served(item.found, successor, revision, parts, reason, True))
+                found.setdefault(
+                    successor.id, _Served(item.found, successor, revision, parts, reason, is_successor=True)
+                )
         found.setdefault(item.solution.id, item)
     return list(found.values())
 
@@ -145,10 +165,12 @@ def _passes(solution: Solution, revision: Revision, filters: Mapping[str, Collec
 
 
 def _visible(actor: Actor, project: Project, ids: Iterable[UUID | None]) -> dict[UUID, Solution]:
+    """Return these of the project's solutions with as much of them and their two revisions as is offered."""
     rows = (
         Solution.objects.visible_to(actor)
         .filter(project=project, id__in=[item for item in ids if item is not None])
         .select_related("approved_revision", "latest_revision")
+        .only(*_OFFERED_FIELDS)
     )
     return {solution.id: solution for solution in rows}
 
@@ -173,6 +195,7 @@ def _item(rank: int, item: _Served, rank_without_worth: int | None) -> OfferedIt
         verification=revision.verification,
         entry_point=revision.entry_point,
         signature=revision.signature,
+        depends_on=list(revision.depends_on),
         code=revision.code,
         usage_example=revision.usage_example,
         applies_when=solution.applies_when,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from .features import Query, compare
+from .features import Features, Query, compare
 from .fusion import parts_of, score, weights
 from .statements import meaning_of
 from .tokens import terms
@@ -32,13 +32,29 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its relevance, the parts of it, and the question's words that it has, the rarest first."""
+    """A candidate with its relevance, and what it is made of; `written` has the question's terms as they were written."""
 
     candidate: Candidate
     score: float
-    parts: Mapping[str, float]
-    matched: tuple[str, ...]
-    has_every_word: bool
+    features: Features
+    query: Query
+    written: Mapping[str, str]
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The parts of the score by name, each from 0 to 1."""
+        return parts_of(self.features, self.candidate.cosine)
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """The question's words that the candidate has, the rarest first."""
+        terms_had = sorted(self.features.matched, key=lambda term: (-self.query.weights[term], term))
+        return tuple(dict.fromkeys(self.written.get(term, term) for term in terms_had))
+
+    @property
+    def has_every_word(self) -> bool:
+        """Whether it has every word of the question that says something."""
+        return bool(self.query.weights) and len(self.features.matched) == len(self.query.weights)
 
 
 def rank(
@@ -49,23 +65,14 @@ def rank(
     task: the question as it is compared word for word; written: its terms as they were written.
     """
     learned = weights(with_vector=with_vector)
+    plain = _plain(task)
     scored = []
     for item in candidates:
         text = meaning_of(item.heading, item.statement)
         features = compare(query, text, item.aside)
-        value = score(features, item.cosine, learned)
-        if _plain(task) in (_plain(text), _plain(item.statement)):
-            value = 1.0
-        matched = sorted(features.matched, key=lambda term: (-query.weights[term], term))
-        scored.append(
-            Scored(
-                candidate=item,
-                score=value,
-                parts=parts_of(features, item.cosine),
-                matched=tuple(dict.fromkeys(written.get(term, term) for term in matched)),
-                has_every_word=bool(query.weights) and len(features.matched) == len(query.weights),
-            )
-        )
+        is_same = _says(text, plain) or _says(item.statement, plain)
+        value = 1.0 if is_same else score(features, item.cosine, learned)
+        scored.append(Scored(item, value, features, query, written))
     return sorted(scored, key=lambda item: (-item.score, str(item.candidate.entry_id)))
 
 
@@ -94,6 +101,11 @@ def reason_of(scored: Scored) -> str:
 def matched_terms(scored: Scored) -> frozenset[str]:
     """Return the terms that a question and a candidate share."""
     return frozenset(term for word in scored.matched for term in terms(word))
+
+
+def _says(text: str, plain: str) -> bool:
+    """Say whether a text is this one word for word; most are told apart by how they begin."""
+    return text.lstrip()[:1].lower()[:1] == plain[:1] and _plain(text) == plain
 
 
 def _plain(text: str) -> str:

@@ -16,11 +16,11 @@ from .features import Query, Vocabulary, asked_terms, prepare
 from .fusion import usage
 from .questions import bare
 from .ranking import Candidate, Scored, rank
-from .serving import no_match_below, serving_embedder
+from .serving import serving
 from .tokens import stem, words
 
 # Candidates of each arm: many more than are offered, since some may not be served.
-ARM_SIZE = 60
+ARM_SIZE = 40
 # So many vectors are compared one by one sooner than a graph is walked that has other projects in it.
 FEW_VECTORS = 8_000
 _QUERY_CHARACTERS = 8_000
@@ -53,7 +53,8 @@ def search(
     """
     text = storable(text[:_QUERY_CHARACTERS])
     task = bare(text)
-    embedder = serving_embedder()
+    now_serving = serving()
+    embedder = now_serving.embedder
     vector = embed_query(embedder, task)
     vocabulary, aside = _known(projects, kind, asked_terms(task))
     query = prepare(task, vocabulary, usage())
@@ -69,7 +70,7 @@ def search(
     written = {stem(word): word for word in reversed(words(task))}
     ranked = rank(query, text, written, candidates, with_vector=vector is not None)
     model_id = embedder.model_id if vector is not None else ""
-    return Found(ranked, no_match_below(model_id), model_id)
+    return Found(ranked, now_serving.no_match_below(model_id), model_id)
 
 
 def _known(projects: Sequence[UUID], kind: Kind, asked: Sequence[str]) -> tuple[Vocabulary, dict[str, int]]:

@@ -68,6 +68,7 @@ class OfferedItem:
     verification: str
     entry_point: str
     signature: str
+    depends_on: Sequence[str]
     code: str
     usage_example: str
     applies_when: str

@@ -46,6 +46,23 @@ def asked(who: Caller, **body: Any) -> dict[str, Any]:
 # --- asking
 
 
+def test_a_recall_needs_few_statements_however_much_it_finds(
+    cast: Cast, bob: Caller, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(8):
+        remember(
+            cast.actor(cast.bob),
+            cast.project,
+            problem=f"{TASK} Report {number}.",
+            code=f"{CODE}NUMBER = {number}\n",
+        )
+    asked(bob, task="Count the penguins.")  # whatever is only done the first time
+    # Two transactions; in each the actor, and in a test the one before. Key and role; project, model, words, candidates,
+    # solutions, links, evidence; and four writes.
+    with django_assert_max_num_queries(21):
+        assert len(asked(bob, task=REWORDED, top_k=8)["items"]) == 8
+
+
 def test_a_task_is_answered_with_items_a_block_and_functions(bob: Caller, known: Revision) -> None:
     said = asked(bob, task=REWORDED)
     (item,) = said["items"]

@@ -139,7 +139,11 @@ def test_a_verified_solution_is_found_after_two_years(
 ) -> None:
     known = remember(bob, cast.project)
     later = clock.now() + timedelta(days=730)
-    for module in ("memory_hub.recall.worth", "memory_hub.library.selectors", "memory_hub.common.clock"):
+    for module in (
+        "memory_hub.recall.worth",
+        "memory_hub.library.evidence_counts",
+        "memory_hub.common.clock",
+    ):
         monkeypatch.setattr(f"{module}.now", lambda: later)
     younger = remember(bob, cast.project, passed=None, code=CODE + "OTHER = 3\n")
     answer = ask(bob, cast.project, REWORDED)

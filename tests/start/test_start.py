@@ -155,7 +155,7 @@ def test_a_second_launcher_on_the_same_data_is_told_so(installation, hub):
 def test_any_child_may_be_killed(installation, hub):
     hub.wait_until_ready(10)
     for name, marks in {
-        "web": ["uvicorn"],
+        "web-1": ["memory_hub.launcher.web"],
         "redis": ["redis-server"],
         "postgres": ["postgres", "-D"],
         "worker-runs": ["-Q", "runs"],
@@ -188,17 +188,21 @@ def test_the_launcher_may_be_killed(installation, hub):
 def test_a_child_that_cannot_run_ends_the_start_with_its_reason(installation, hub):
     if installation.account:
         pytest.skip("takes 20 seconds and is the same for every user")
-    server = next(c for c in psutil.Process(hub.process.pid).children() if "uvicorn" in c.cmdline())
-    server.kill()
-    hub.wait_for_line("web ended (signal SIGKILL); starting it again", 10)
-    with socket.socket() as squatter:
-        squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        squatter.bind(("127.0.0.1", hub.port))
-        squatter.listen()
+    (installation.clone / "memory_hub" / "asgi.py").rename(installation.clone / "memory_hub" / "asgi.away")
+    try:
+        server = next(
+            c for c in psutil.Process(hub.process.pid).children() if "memory_hub.launcher.web" in c.cmdline()
+        )
+        server.kill()
+        hub.wait_for_line("ended (signal SIGKILL); starting it again", 10)
         line = hub.wait_for_line("for the 5th time in a minute", 90)
-    assert "web ended (exit code" in line
-    assert "address already in use" in line
-    assert hub.process.wait(30) == 1
+        assert "ended (exit code 1)" in line
+        assert 'Could not import module "memory_hub.asgi"' in line
+        assert hub.process.wait(30) == 1
+    finally:
+        (installation.clone / "memory_hub" / "asgi.away").rename(
+            installation.clone / "memory_hub" / "asgi.py"
+        )
     installation.wait_until_gone(3)
 
 

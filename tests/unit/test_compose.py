@@ -27,7 +27,7 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = {name: service for name, service in SERVICES.items() if service["image"].startswith("memory-hub:")}
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 # Read by uvicorn itself.
-OTHERS_VARIABLES = {"FORWARDED_ALLOW_IPS"}
+OTHERS_VARIABLES = {"FORWARDED_ALLOW_IPS", "WEB_CONCURRENCY"}
 # The services in which agent code runs.
 SANDBOXED = {"worker-runs", "worker-memory"}
 

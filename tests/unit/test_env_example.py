@@ -9,15 +9,16 @@ EXAMPLE = (ROOT / ".env.example").read_text(encoding="utf-8")
 LISTED = dict(re.findall(r"^#([A-Z][A-Z_]+)=(.*)$", EXAMPLE, re.MULTILINE))
 # Read by bin/_run, before there is any Python of ours.
 BY_THE_SHELL = {"MEMORY_HUB_PYTHON"}
+READING = ("settings.py", "launcher/start.py")
 # A default that depends on nothing else: 600, "auto", 20 * 1024 * 1024.
 PLAIN = (ast.Constant, ast.BinOp, ast.operator)
 
 
 def readers() -> list[ast.Call]:
-    tree = ast.parse((ROOT / "memory_hub" / "settings.py").read_text(encoding="utf-8"))
     return [
         node
-        for node in ast.walk(tree)
+        for file in READING
+        for node in ast.walk(ast.parse((ROOT / "memory_hub" / file).read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("env_")
     ]
 

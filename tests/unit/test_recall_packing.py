@@ -26,7 +26,7 @@ def item(number: int = 1, **changes: Any) -> OfferedItem:
         "rank": number, "rank_without_worth": number, "score": 0.9, "score_parts": {}, "worth_parts": {}, "matched_on": [], "reason": "", "solution_id": f"s{number}",
         "revision_id": f"r{number}", "title": "Add up", "problem": "Add up the amounts.",
         "statement": "Add up the amounts.", "kind": "other", "status": "approved", "verification": "passed",
-        "entry_point": "total", "signature": "total(rows)", "code": "def total(rows):\n    return sum(rows)\n",
+        "entry_point": "total", "signature": "total(rows)", "depends_on": [], "code": "def total(rows):\n    return sum(rows)\n",
         "usage_example": "", "applies_when": "", "edge_cases": [], "failed": [], "run_id": None, **changes,
     }  # fmt: skip
     return OfferedItem(**values)

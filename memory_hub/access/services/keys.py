@@ -97,11 +97,7 @@ def key_authenticate(presented: str) -> ApiKey:
     """Return the active key that was presented. Raises NotSignedIn, the same for every reason."""
     parts = split_key(presented.strip())
     with as_system():
-        key = (
-            ApiKey.objects.select_related("owner", "project__team").filter(prefix=parts[0]).first()
-            if parts
-            else None
-        )
+        key = ApiKey.objects.select_related("owner").filter(prefix=parts[0]).first() if parts else None
         known = hmac.compare_digest(key.secret_digest if key else "", digest(parts[1] if parts else ""))
         if key is None or not known or key.state != "active":
             raise NotSignedIn("This key is unknown, expired or revoked.", code="invalid_key")

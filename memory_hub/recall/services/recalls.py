@@ -78,7 +78,8 @@ def recall_make(
         milliseconds=(time.monotonic() - started) * 1000,
     )
     _add_items(recall, items)
-    add_lessons(recall, lessons)
+    if lessons:
+        add_lessons(recall, lessons)
     record(
         actor=actor, event=Event.RECALLED, object_kind="recall", object_id=recall.id, team_id=project.team_id,
         project_id=project.id,
