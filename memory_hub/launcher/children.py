@@ -30,11 +30,11 @@ def python_child(
     environment: Mapping[str, str],
     stage: int,
     stop_steps: list[tuple[int, float]],
-    keep_open: Sequence[int] = (),
+    keep_open: Sequence[socket.socket] = (),
 ) -> Child:
     """Return a child that runs our Python with `arguments`, logging to `<data>/logs/<name>.log`.
 
-    keep_open: descriptors of ours that it inherits.
+    keep_open: sockets of ours that it inherits, each time it is started.
     """
     log = private_folder(data_dir / "logs") / f"{name}.log"
 
@@ -45,7 +45,7 @@ def python_child(
             environment={**environment, SUPERVISED: str(data_dir)},
             folder=data_dir,
             death_signal=signal.SIGKILL,
-            keep_open=keep_open,
+            keep_open=[item.fileno() for item in keep_open],
         )
 
     return Child(name, start, stop_steps, log, stage)
@@ -55,13 +55,12 @@ def web_servers(
     data_dir: Path, environment: Mapping[str, str], listening: socket.socket, count: int
 ) -> list[Child]:
     """Return the processes of the web server, which share one socket: pages, REST and live streams."""
-    descriptor = listening.fileno()
     return [
         python_child(
             f"web-{number}",
-            ["-m", "memory_hub.launcher.web", "--fd", str(descriptor)],
+            ["-m", "memory_hub.launcher.web", "--fd", str(listening.fileno())],
             data_dir=data_dir, environment=environment, stage=WEB_STAGE, stop_steps=[(signal.SIGTERM, 5.0)],
-            keep_open=[descriptor],
+            keep_open=[listening],
         )
         for number in range(1, count + 1)
     ]  # fmt: skip
