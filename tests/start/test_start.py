@@ -196,7 +196,7 @@ def test_a_child_that_cannot_run_ends_the_start_with_its_reason(installation, hu
         server.kill()
         hub.wait_for_line("ended (signal SIGKILL); starting it again", 10)
         line = hub.wait_for_line("for the 5th time in a minute", 90)
-        assert "ended (exit code 1)" in line
+        assert "ended (exit code" in line
         assert 'Could not import module "memory_hub.asgi"' in line
         assert hub.process.wait(30) == 1
     finally:
