@@ -19,8 +19,8 @@ from typing import Any
 from . import corpus
 from .corpus import Item
 from .scratch import World, make_world, percentile, web_server
-from .store import analyse, store_rows
-from .store_fast import index_rows, indexes_built_afterwards
+from .store import store
+from .store_fast import store_large
 
 _QUESTIONS = 300
 _CLIENTS = 8
@@ -34,22 +34,15 @@ def measure(sizes: Sequence[int]) -> dict[str, Any]:
     """Grow one library to each of the sizes and ask it; beside it stands a small project in the same hub."""
     world, small = make_world("speed"), make_world("small")
     items = corpus.documented_functions(max(sizes))
-    small_ids = store_rows(small.project, items[:_SMALL_PROJECT])
-    index_rows(small.project, small_ids, items[:_SMALL_PROJECT])
+    store(small.project, items[:_SMALL_PROJECT])
     result: dict[str, Any] = {}
     stored = 0
     for size in sorted(sizes):
-        began = time.perf_counter()
-        new = items[stored:size]
-        with indexes_built_afterwards():
-            index_rows(world.project, store_rows(world.project, new), new)
+        store_large(world.project, items[stored:size], stored)
         stored = size
-        analyse()
-        rate = len(new) / (time.perf_counter() - began)
         with web_server() as address:
             result |= _at_size(f"{size:,} solutions", address, world, items[:size])
             result |= _asked(f"{size:,}, project of {_SMALL_PROJECT}", address, small, items[:_SMALL_PROJECT])
-        result[f"{size:,} solutions: stored by rows"] = {"per_second": round(rate, 1)}
     with web_server() as address:
         result["propose one over REST"] = _proposing(address, world)
     result["embedding in the background"] = {"per_second": round(_embedding_rate(items), 1)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -109,7 +109,7 @@ ORDER BY id
 
 def links_at(actor: Actor, solution_ids: Iterable[UUID], kinds: Iterable[str]) -> list[Linked]:
     """Return the links of these kinds between solutions of which at least one is among these, the oldest first."""
-    values = {
+    values: dict[str, Any] = {
         "ids": list(solution_ids),
         "kinds": [str(kind) for kind in kinds],
         "is_system": actor.is_system,
